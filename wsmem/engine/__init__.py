@@ -1,0 +1,1 @@
+"""Recall, checkpoint, remember, forget and purge, and the policy between them."""

@@ -1,0 +1,1 @@
+"""The harness: datasets, systems, measures, statistics, runs and reports."""

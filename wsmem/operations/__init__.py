@@ -1,0 +1,1 @@
+"""What a distiller may say: parse it, check its evidence, apply it to entries; pure."""

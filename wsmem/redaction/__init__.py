@@ -1,0 +1,1 @@
+"""Credential shapes: detect and redact."""

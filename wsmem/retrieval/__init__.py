@@ -1,0 +1,1 @@
+"""Ranking signals, the index, weight profiles, ranking and explaining; no files but profiles, no clock."""

@@ -1,0 +1,1 @@
+"""Files: layout, atomic commits, locks, snapshots, archive, history."""

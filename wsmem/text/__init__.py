@@ -1,0 +1,1 @@
+"""Pure functions over `str`: normalisation, tokens, byte budgets; no files, no clock."""

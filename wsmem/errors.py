@@ -20,3 +20,160 @@ class MissingExtraError(WsmemError, ImportError):
 
     def __str__(self) -> str:
         return f"{self.package} is not installed; run: pip install 'wsmem[{self.extra}]'"
+
+
+class UnknownNameError(WsmemError, LookupError):
+    """A name that was asked for does not exist; the message lists those that do."""
+
+    def __init__(self, kind: str, name: str, known: tuple[str, ...], hint: str = "") -> None:
+        super().__init__(kind, name, known, hint)  # args rebuild the error when unpickled
+        self.kind, self.name, self.known, self.hint = kind, name, known, hint
+
+    def __str__(self) -> str:
+        known = ", ".join(self.known) or "none"
+        hint = f"; {self.hint}" if self.hint else ""
+        return f"no {self.kind} named {self.name!r}; there are: {known}{hint}"
+
+
+class DatasetError(WsmemError, ValueError):
+    """A dataset's files cannot be used as they are; nothing was scored on it."""
+
+    def __init__(self, path: str, line: int | None, problem: str, remedy: str) -> None:
+        super().__init__(path, line, problem, remedy)  # args rebuild the error when unpickled
+        self.path, self.line, self.problem, self.remedy = path, line, problem, remedy
+
+    def __str__(self) -> str:
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{place}: {self.problem}; {self.remedy}"
+
+
+class SystemUnavailableError(WsmemError, RuntimeError):
+    """A system under test cannot run here; the evaluation goes on without it."""
+
+    def __init__(self, system: str, reason: str) -> None:
+        super().__init__(system, reason)  # args rebuild the error when unpickled
+        self.system, self.reason = system, reason
+
+    def __str__(self) -> str:
+        return f"{self.system} cannot run here: {self.reason}"
+
+
+class RunFolderError(WsmemError, ValueError):
+    """A run folder cannot be written or read; what is on disk was left as it is."""
+
+    def __init__(self, path: str, problem: str, remedy: str) -> None:
+        super().__init__(path, problem, remedy)  # args rebuild the error when unpickled
+        self.path, self.problem, self.remedy = path, problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem}; {self.remedy}"
+
+
+class StoreError(WsmemError):
+    """The memory files could not be read or written as asked."""
+
+    retryable = False
+    """Whether the same call may succeed when it is simply made again."""
+
+
+class LockTimeoutError(StoreError, TimeoutError):
+    """Another writer held a scope for too long; nothing was changed and trying again is safe."""
+
+    retryable = True
+
+    def __init__(self, scope: str, waited_s: float, holder: str = "another writer") -> None:
+        super().__init__(scope, waited_s, holder)  # args rebuild the error when unpickled
+        self.scope, self.waited_s, self.holder = scope, waited_s, holder
+
+    def __str__(self) -> str:
+        return (
+            f"{self.scope}: {self.holder} held the lock for {self.waited_s:.1f} s; "
+            "nothing was changed, try again"
+        )
+
+
+class LockOrderError(StoreError, RuntimeError):
+    """Code asked for locks in an order that can deadlock: a defect, not a busy store."""
+
+    def __init__(self, wanted: str, held: str) -> None:
+        super().__init__(wanted, held)  # args rebuild the error when unpickled
+        self.wanted, self.held = wanted, held
+
+    def __str__(self) -> str:
+        return (
+            f"{self.wanted} cannot be locked while {self.held} is held; nothing was changed. "
+            "Lock workspace, then global, then session, best in one transaction"
+        )
+
+
+class StaleSnapshotError(StoreError):
+    """Another program rewrote a file between reading and committing; nothing was changed."""
+
+    retryable = True
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(scope)  # args rebuild the error when unpickled
+        self.scope = scope
+
+    def __str__(self) -> str:
+        return (
+            f"{self.scope}: the files changed while a change to them was being prepared; "
+            "nothing was written, read the scope again and retry"
+        )
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer wsmem; nothing has been changed."""
+
+    def __init__(self, path: str, found: str, supported: int) -> None:
+        super().__init__(path, found, supported)  # args rebuild the error when unpickled
+        self.path, self.found, self.supported = path, found, supported
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path}: format {self.found}, newest this wsmem writes is {self.supported}; "
+            "nothing was changed, upgrade wsmem"
+        )
+
+
+class DamagedFileError(StoreError):
+    """A file that must be understood before anything is written cannot be; nothing was changed."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)  # args rebuild the error when unpickled
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path}: {self.reason}; nothing was changed. Move the file away to go on "
+            "without it, or restore it from a backup"
+        )
+
+
+class UnreadableFileError(StoreError):
+    """The operating system refused to read a file; it is not taken for an empty one."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)  # args rebuild the error when unpickled
+        self.path, self.reason = path, reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: cannot be read ({self.reason}); check its permissions and the disk"
+
+
+class StoreWriteError(StoreError):
+    """The operating system refused a write."""
+
+    def __init__(self, step: str, path: str, reason: str, outcome: str = "unchanged") -> None:
+        super().__init__(step, path, reason, outcome)  # args rebuild the error when unpickled
+        self.step, self.path, self.reason = step, path, reason
+        self.outcome = outcome
+        """`unchanged`, or `unknown`: the new state is visible but may not survive a power cut."""
+
+    def __str__(self) -> str:
+        advice = (
+            "nothing was changed, make room or check the disk and try again"
+            if self.outcome == "unchanged"
+            else "the change may not survive a power cut: read the scope again before retrying"
+        )
+        return f"{self.path}: {self.step} failed ({self.reason}); {advice}"

@@ -177,3 +177,88 @@ class StoreWriteError(StoreError):
             else "the change may not survive a power cut: read the scope again before retrying"
         )
         return f"{self.path}: {self.step} failed ({self.reason}); {advice}"
+
+
+class UnreadableOutputError(WsmemError, ValueError):
+    """A distiller answered something that holds no operations; nothing was applied."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(found)  # args rebuild the error when unpickled
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"the distiller's answer is unreadable ({self.found}); the messages stay pending"
+
+
+class RefusedMemoryError(WsmemError, ValueError):
+    """A memory that was to be kept may not be; nothing was stored, and its text is not repeated."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"not remembered: {self.reason}"
+
+
+class MemoryIdError(WsmemError, LookupError):
+    """An id does not name an entry that can be changed; nothing was changed."""
+
+    def __init__(self, entry_id: str, scope: str) -> None:
+        super().__init__(entry_id, scope)
+        self.entry_id, self.scope = entry_id, scope
+
+    def __str__(self) -> str:
+        return f"no usable entry {self.entry_id!r} in scope {self.scope}"
+
+
+class InvalidIdError(MemoryIdError):
+    """A text that cannot be a whole id."""
+
+    def __str__(self) -> str:
+        return f"{self.entry_id!r} is not a whole memory id; give the id exactly as recall shows it"
+
+
+class ShortIdError(InvalidIdError):
+    """The beginning of one or more ids where a whole one is needed."""
+
+    def __init__(self, entry_id: str, scope: str, candidates: tuple[str, ...]) -> None:
+        super().__init__(entry_id, scope)
+        self.args = (entry_id, scope, candidates)
+        self.candidates = candidates
+
+    def __str__(self) -> str:
+        found = ", ".join(self.candidates[:5]) + (", …" if len(self.candidates) > 5 else "")
+        kind = "ambiguous" if len(self.candidates) > 1 else "shortened"
+        return f"{self.entry_id!r} is {kind}; give a whole id ({found})"
+
+
+class EntryNotFoundError(MemoryIdError):
+    """No entry has this id."""
+
+    def __str__(self) -> str:
+        return f"no entry {self.entry_id!r} in scope {self.scope}; recall shows the ids that exist"
+
+
+class AlreadyDeletedError(MemoryIdError):
+    """The entry was forgotten before."""
+
+    def __str__(self) -> str:
+        return f"entry {self.entry_id!r} of scope {self.scope} is already deleted"
+
+
+class OtherWorkspaceError(MemoryIdError):
+    """The entry belongs to another workspace than the one named."""
+
+    def __str__(self) -> str:
+        return (
+            f"entry {self.entry_id!r} is not in scope {self.scope} but in another workspace; "
+            "name that workspace to change it"
+        )
+
+
+class EngineClosedError(WsmemError, RuntimeError):
+    """The engine was closed; open a new one."""
+
+    def __str__(self) -> str:
+        return "this engine is closed; open a new one"

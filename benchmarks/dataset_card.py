@@ -1,0 +1,113 @@
+"""Bring the counts and checksums of dataset cards up to date after their files were edited.
+
+    python benchmarks/dataset_card.py datasets/*/card.json           # rewrite what is out of date
+    python benchmarks/dataset_card.py --check datasets/*/card.json   # only say so, exit status 1
+
+The prose of a card stays as it was written. What follows from the files is computed: the name, the
+languages of the queries, the checksums, and the count that opens each line of `slices` and
+`splits`. A slice or split that the card does not describe yet is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wsmem.errors import DatasetError, WsmemError
+from wsmem.evals.card import checksums
+from wsmem.evals.reading import read_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wsmem.evals.reading import Folder
+
+_COUNT = re.compile(r"^\d[^:]*: ")
+"""The computed opening of a line, as it was written last time."""
+
+
+def refreshed(path: Path) -> str:
+    """The text of a card as it should be, from the card and the files beside it.
+
+    Raises:
+        DatasetError: the set cannot be read, or has a slice or split the card says nothing about.
+    """
+    folder, problems = read_folder(path.parent)
+    for problem in problems:
+        raise problem.error()
+    if folder.card is None:
+        raise DatasetError(str(path), None, "there is no card", "write one, see wsmem.evals.card")
+    queries = folder.queries.values()
+    slices = Counter(name for query in queries for name in query.slices)
+    splits = {name: _split_size(folder, name) for name in folder.labels}
+    card = folder.card.model_dump(mode="json") | {
+        "name": path.resolve().parent.name,
+        "language": sorted({query.lang for query in queries if query.lang}),
+        "checksums": checksums(path.parent),
+        "slices": _lines(path, folder.card.slices, {k: _plural(n) for k, n in slices.items()}),
+        "splits": _lines(path, folder.card.splits, splits),
+    }
+    return json.dumps(card, ensure_ascii=False, indent=2) + "\n"
+
+
+def _split_size(folder: Folder, split: str) -> str:
+    """How much a split holds, in words; queries without an answer belong to every split."""
+    unanswerable = sum(not query.answerable for query in folder.queries.values())
+    answered = {query for query, labels in folder.labels[split].items() if any(labels.values())}
+    scopes = {document.scope for document in folder.documents.values()}
+    labels = sum(len(labels) for labels in folder.labels[split].values())
+    return (
+        f"{_plural(len(answered) + unanswerable)}, {unanswerable} of them without an answer, "
+        f"{labels} labels, {len(folder.documents)} entries in {len(scopes)} workspaces"
+    )
+
+
+def _plural(count: int) -> str:
+    return "1 query" if count == 1 else f"{count} queries"
+
+
+def _lines(path: Path, prose: Mapping[str, str], counts: Mapping[str, str]) -> dict[str, str]:
+    """Each described name with its count before the words, in the card's order."""
+    unknown = sorted(set(counts) - set(prose))
+    if unknown:
+        what = f"the card says nothing about {', '.join(unknown)}"
+        raise DatasetError(str(path), None, what, "add a line that says what it tests")
+    return {
+        name: f"{counts[name]}: {_COUNT.sub('', text)}"
+        for name, text in prose.items()
+        if name in counts
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Refresh or check the cards named on the command line; 1 when one was out of date."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cards", nargs="+", type=Path, metavar="CARD", help="path of a card.json")
+    parser.add_argument("--check", action="store_true", help="change nothing, report stale cards")
+    options = parser.parse_args(arguments)
+    stale = 0
+    for path in options.cards:
+        try:
+            text = refreshed(path)
+        except WsmemError as error:
+            print(error, file=sys.stderr)
+            return 2
+        if text == path.read_text(encoding="utf-8"):
+            print(f"{path}: up to date")
+            continue
+        stale += 1
+        if options.check:
+            print(f"{path}: out of date, run {Path(__file__).name} without --check")
+        else:
+            path.write_text(text, encoding="utf-8")
+            print(f"{path}: rewritten")
+    return 1 if stale and options.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -262,3 +262,28 @@ class EngineClosedError(WsmemError, RuntimeError):
 
     def __str__(self) -> str:
         return "this engine is closed; open a new one"
+
+
+class SettingsError(InvalidInputError):
+    """A setting cannot be used; nothing was started."""
+
+    def __init__(self, source: str, key: str | None, problem: str) -> None:
+        super().__init__(source, key, problem)  # args rebuild the error when unpickled
+        self.source, self.key, self.problem = source, key, problem
+
+    def __str__(self) -> str:
+        return f"{self.source}: {f'{self.key} ' if self.key else ''}{self.problem}"
+
+
+class RelativePathError(InvalidInputError):
+    """A workspace was named by a relative path and nothing says relative to what."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)  # args rebuild the error when unpickled
+        self.path = path
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path!r} is a relative path; nothing was read or written, because a process's "
+            "own directory is not taken for a workspace. Give an absolute path"
+        )

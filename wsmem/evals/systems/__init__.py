@@ -1,0 +1,1 @@
+"""Systems under test: one file per family, one protocol for all."""

@@ -1,0 +1,51 @@
+"""Work that several systems do on the same pool, done once.
+
+Systems are asked pool by pool, so only the latest pool is remembered; it is recognised by being
+the same object, which is why pools hold their entries in one tuple.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from wsmem.evals.systems.base import searchable, text_of
+from wsmem.retrieval.index import Index
+from wsmem.text.analysis import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wsmem.records import MemoryEntry
+
+T = TypeVar("T")
+
+
+class Analysed(NamedTuple):
+    """A pool as the lexical peers see it."""
+
+    ids: list[str]
+    """Of the entries that may be recalled, in tie order."""
+    terms: list[list[str]]
+    """The terms of each, the same as the `default` profile's."""
+
+
+class _Latest(Generic[T]):
+    """A function of a pool that remembers its last answer."""
+
+    def __init__(self, function: Callable[[Sequence[MemoryEntry]], T]) -> None:
+        self._function = function
+        self._last: tuple[Sequence[MemoryEntry], T] | None = None
+
+    def __call__(self, entries: Sequence[MemoryEntry]) -> T:
+        if self._last is None or self._last[0] is not entries:
+            self._last = entries, self._function(entries)
+        return self._last[1]
+
+
+def _analyse(entries: Sequence[MemoryEntry]) -> Analysed:
+    kept = searchable(entries)
+    return Analysed([entry.id for entry in kept], [terms(text_of(entry)) for entry in kept])
+
+
+analysed = _Latest(_analyse)
+index_of = _Latest(Index.build)

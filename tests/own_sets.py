@@ -20,7 +20,8 @@ why will with without you
 """
 _STOP_ZH = """
 的 了 吗 呢 吧 啊 呀 嗯 呃 那个 这个 怎么 什么 哪里 多久 多少
-能不能 是不是 会不会 有没有 可以 还能 还是 我们 我 你 它 要 会 在 是 不 一个 最多 现在 用 就 都 也 很 和 时候 有人 谁 算 当天 到底
+能不能 是不是 会不会 有没有 可以 还能 还是
+我们 我 你 它 要 会 在 是 不 一个 最多 现在 用 就 都 也 很 和 时候 有人 谁 算 当天 到底
 """
 STOP_EN = frozenset(_STOP_EN.split())
 """Words of a question that say nothing about its subject."""

@@ -155,3 +155,8 @@ def _fields(metadata: Any) -> tuple[EntryFields, list[tuple[str, str]]]:
 def _iso(milliseconds: int) -> str:
     moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def injected_bytes(entry: MemoryEntry) -> int:
+    """UTF-8 bytes of what a host puts into a prompt for an entry: title and content, no frame."""
+    return len("\n".join(part for part in (entry.title, entry.content) if part).encode())

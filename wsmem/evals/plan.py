@@ -1,0 +1,77 @@
+"""What an evaluation is to do: which sets, which systems, which measures. Nothing has run yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wsmem.errors import InvalidInputError
+from wsmem.evals.intervals import RESAMPLES
+from wsmem.evals.measures import DEFAULT_MEASURES, Measure
+from wsmem.evals.systems.registry import DEFAULT_SYSTEMS, check_system
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wsmem.evals.catalogue import Source
+
+DEPTH = 100
+"""How many entries each system is asked for."""
+DEFAULT_JOBS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The definition of an evaluation; every name in it exists."""
+
+    sources: tuple[Source, ...]
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    split: str | None = None
+    """Which label file of each set; `None` is `test`, or the only one."""
+    limit: int | None = None
+    """Only the first queries of each set; `None` is all."""
+    depth: int = DEPTH
+    seed: int = 0
+    resamples: int = RESAMPLES
+    jobs: int = DEFAULT_JOBS
+    """Processes over the sets; results do not depend on it."""
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise InvalidInputError(f"a limit of {self.limit} queries leaves nothing to score")
+        if self.jobs < 1:
+            raise InvalidInputError(f"{self.jobs} processes cannot work; ask for 1 or more")
+        if self.seed < 0:
+            raise InvalidInputError(f"a seed is 0 or more, not {self.seed}")
+        for name in self.systems:
+            check_system(name)
+
+    @classmethod
+    def of(
+        cls,
+        sources: Iterable[Source],
+        *,
+        systems: Iterable[str] = (),
+        measures: Iterable[str] = (),
+        split: str | None = None,
+        limit: int | None = None,
+        seed: int = 0,
+        jobs: int = DEFAULT_JOBS,
+    ) -> Plan:
+        """Make a plan from names; no names mean the defaults, repeated ones count once.
+
+        Raises:
+            UnknownNameError: a system or a measure does not exist.
+            InvalidInputError: a measure has impossible parameters, or a number is out of range.
+        """
+        parsed = [Measure.parse(text) for text in (*measures,) or DEFAULT_MEASURES]
+        return cls(
+            sources=tuple(sources),
+            systems=tuple(dict.fromkeys((*systems,) or DEFAULT_SYSTEMS)),
+            measures=tuple(dict.fromkeys(parsed)),
+            split=split,
+            limit=limit,
+            seed=seed,
+            jobs=jobs,
+        )

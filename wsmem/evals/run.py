@@ -1,0 +1,268 @@
+"""Run folders: everything one evaluation found, written once and read by reports and notebooks.
+
+    manifest.json                     circumstances: versions, commit, settings, checksums, seconds
+    board.json                        {"rows": [...], "skipped": [...]}, means included
+    slices.json                       {"rows": [...]}, the board taken apart
+    queries/DATASET.jsonl             the scored queries: text, scope, relevant documents, groups
+    results/DATASET__SYSTEM.jsonl     per query: the first 20 ranks, every measure's value, bytes
+
+All JSON is strict: what cannot be scored is `null`, never NaN.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from wsmem.errors import MissingExtraError, RunFolderError, UnknownNameError
+from wsmem.evals.manifest import manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+    from types import ModuleType
+
+    import pandas as pd
+
+    from wsmem.evals.results import DatasetResult, Evaluation, SystemResult
+
+MANIFEST, BOARD, SLICES = "manifest.json", "board.json", "slices.json"
+QUERIES, RESULTS = "queries", "results"
+
+_WRITTEN = frozenset({MANIFEST, BOARD, SLICES, QUERIES, RESULTS})
+_UNSAFE = re.compile(r"[^\w.+-]+")
+
+
+def claim(folder: Path) -> None:
+    """Make a run folder before the work begins, so that a bad name fails at once.
+
+    Raises:
+        RunFolderError: it cannot be made, or holds something other than an earlier run.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        found = {path.name for path in folder.iterdir()}
+    except OSError as error:
+        raise RunFolderError(
+            str(folder), f"cannot be made ({error.strerror})", "choose another folder"
+        ) from error
+    if MANIFEST not in found and not found <= _WRITTEN:
+        problem = "is not empty and holds no run"
+        raise RunFolderError(str(folder), problem, "choose another folder, or empty it")
+
+
+def write_run(evaluation: Evaluation, folder: Path) -> Run:
+    """Write a run; the files of an earlier run in the same folder are replaced.
+
+    Raises:
+        RunFolderError: the folder cannot be used.
+    """
+    claim(folder)
+    (folder / MANIFEST).unlink(missing_ok=True)  # a folder with a manifest is a whole run
+    for stale in (*folder.glob(f"{QUERIES}/*.jsonl"), *folder.glob(f"{RESULTS}/*.jsonl")):
+        stale.unlink()
+    files: dict[str, Any] = {}
+    for dataset in evaluation.datasets:
+        stem = _free_stem(folder / QUERIES, dataset.name)
+        facts = (fact.to_json() for fact in dataset.facts)
+        _write_lines(folder / QUERIES / f"{stem}.jsonl", facts)
+        results: dict[str, str] = {}
+        for system in dataset.systems:
+            name = _free_stem(folder / RESULTS, f"{stem}__{system.system}") + ".jsonl"
+            results[system.system] = name
+            _write_lines(folder / RESULTS / name, _result_lines(dataset, system))
+        files[dataset.name] = {"queries": f"{stem}.jsonl", "results": results}
+    _write_json(folder / SLICES, {"rows": [row.to_json() for row in evaluation.slices]})
+    _write_json(
+        folder / BOARD,
+        {
+            "rows": [
+                row.to_json() | {"interval": row.interval.method, "groups": row.interval.groups}
+                for row in evaluation.rows
+            ],
+            "skipped": [item.to_json() for item in evaluation.skipped],
+        },
+    )
+    _write_json(folder / MANIFEST, manifest(evaluation) | {"files": files})
+    return Run.load(folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A finished run, read from its folder. Frames are new at every call and may be changed."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+    """As in `manifest.json`; `wsmem.evals.manifest` says what is in it."""
+    skipped: tuple[Mapping[str, str], ...]
+    """What was asked for and not scored: `system`, `reason`, and `dataset` unless it was all."""
+
+    @classmethod
+    def load(cls, path: Path) -> Run:
+        """Read a run folder.
+
+        Raises:
+            RunFolderError: there is no run in it, or it is damaged.
+        """
+        if not (path / MANIFEST).is_file():
+            problem = f"holds no {MANIFEST}"
+            raise RunFolderError(str(path), problem, "give a folder that wsmem eval --out wrote")
+        board = _read_json(path / BOARD)
+        return cls(path=path, manifest=_read_json(path / MANIFEST), skipped=tuple(board["skipped"]))
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the scored datasets, in the order of the board."""
+        return tuple(self.manifest["datasets"])
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems that were asked for and could run, in the order of the board."""
+        return tuple(self.manifest["settings"]["systems"])
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures, in the order of the board."""
+        return tuple(self.manifest["settings"]["measures"])
+
+    def board(self) -> pd.DataFrame:
+        """One row a dataset, system and measure.
+
+        Columns: dataset (`mean` is the mean over datasets), system, measure, value, low, high, n,
+        interval (how the bounds were found), groups (independent draws among the n).
+        """
+        return _frame(_read_json(self.path / BOARD)["rows"], numbers=("value", "low", "high"))
+
+    def slices(self) -> pd.DataFrame:
+        """One row a dataset, system, group of queries and measure.
+
+        Columns: dataset, system, dimension (lang, kind, slice, scope size, query length), slice,
+        measure, value, low, high, n. Dimensions and ranges are in their natural order.
+        """
+        return _frame(_read_json(self.path / SLICES)["rows"], numbers=("value", "low", "high"))
+
+    def queries(self, dataset: str | None = None, system: str | None = None) -> pd.DataFrame:
+        """One row a query and system, of one dataset or system or of all.
+
+        Columns: dataset, system, query, text, scope, answerable, lang, kind, relevant (grades by
+        document), ranked (list of ids), bytes, and one column a measure (NaN where the measure is
+        not about the query).
+
+        Raises:
+            UnknownNameError: the run has no such dataset or system.
+        """
+        rows: list[dict[str, Any]] = []
+        for name in _chosen("dataset", dataset, self.datasets):
+            files = self.manifest["files"][name]
+            lines = _read_lines(self.path / QUERIES / files["queries"])
+            facts = {fact["id"]: fact for fact in lines}
+            for asked in _chosen("system", system, self.systems):
+                if asked in files["results"]:
+                    results = _read_lines(self.path / RESULTS / files["results"][asked])
+                    rows += [_query_row(name, asked, facts[r["query"]], r) for r in results]
+        return _frame(rows, numbers=self.measures)
+
+
+def _query_row(
+    dataset: str, system: str, fact: Mapping[str, Any], result: Mapping[str, Any]
+) -> dict[str, Any]:
+    groups = fact["slices"]
+    return {
+        "dataset": dataset,
+        "system": system,
+        "query": fact["id"],
+        "text": fact["text"],
+        "scope": fact["scope"],
+        "answerable": fact["answerable"],
+        "lang": next(iter(groups.get("lang", [])), None),
+        "kind": next(iter(groups.get("kind", [])), None),
+        "relevant": fact["relevant"],
+        "ranked": result["ranked"],
+        "bytes": result["bytes"],
+        **result["scores"],
+    }
+
+
+def _result_lines(dataset: DatasetResult, system: SystemResult) -> Iterable[dict[str, Any]]:
+    for fact in dataset.facts:
+        result = system.queries[fact.id]
+        yield {
+            "query": fact.id,
+            "scope": fact.scope,
+            "ranked": list(result.ranked),
+            "scores": {
+                measure: None if value is None else round(value, 6)
+                for measure, value in result.scores.items()
+            },
+            "bytes": result.bytes,
+        }
+
+
+def _chosen(kind: str, name: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    if name is None:
+        return known
+    if name not in known:
+        raise UnknownNameError(kind, name, known, "in this run")
+    return (name,)
+
+
+def _frame(rows: list[dict[str, Any]], *, numbers: Iterable[str]) -> pd.DataFrame:
+    frame: pd.DataFrame = _pandas().DataFrame(rows)
+    present = [name for name in numbers if name in frame]
+    # A column that is null throughout would be one of objects.
+    return frame.astype(dict.fromkeys(present, "float64"))
+
+
+def _pandas() -> ModuleType:
+    try:
+        import pandas as pd  # noqa: PLC0415  heavy, and an extra
+    except ImportError as error:
+        raise MissingExtraError("pandas", "eval") from error
+    return pd
+
+
+def _free_stem(folder: Path, name: str) -> str:
+    """A file name for a name: `wsmem:default` becomes `wsmem-default`, with a number if taken."""
+    folder.mkdir(exist_ok=True)
+    stem = wanted = _UNSAFE.sub("-", name).strip("-.")
+    for number in count(2):
+        if not (folder / f"{stem}.jsonl").exists():
+            break
+        stem = f"{wanted}-{number}"
+    return stem
+
+
+def strict_json(value: Any, *, indent: int | None = None) -> str:
+    """JSON for files and pipes: not a number is an error here, non-ASCII text stays readable."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(strict_json(value, indent=1) + "\n", encoding="utf-8")
+
+
+def _write_lines(path: Path, values: Iterable[Any]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(strict_json(value) + "\n" for value in values)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunFolderError(
+            str(path), f"cannot be read ({error})", "evaluate again into this folder"
+        ) from error
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+    except (OSError, ValueError) as error:
+        raise RunFolderError(
+            str(path), f"cannot be read ({error})", "evaluate again into this folder"
+        ) from error

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SLICES_EVERYWHERE = frozenset(
     {"exact", "word", "identifier", "paraphrase", "tag", "typo", "long-question"}
-    | {"conflict", "superseded", "hard-negative", "partial", "none"}
+    | {"conflict", "superseded", "hard-negative", "several", "partial", "none"}
 )
 SLICES_OF_CHINESE = frozenset({"bigram", "single-char", "full-width"})
 LEAST_QUERIES_PER_SLICE = 6
@@ -346,6 +346,11 @@ def test_superseded_queries_share_words_with_the_stale_entry(labelled: OwnSet) -
         assert stale, query["_id"]
         said = " ".join(body(entry) + " ".join(entry["metadata"]["tags"]) for entry in stale)
         assert shared_words(query["text"], said)
+
+
+def test_queries_for_several_entries_have_several(labelled: OwnSet) -> None:
+    for query in labelled.sliced("several"):
+        assert len(labelled.grades[query["_id"]]) >= 3
 
 
 def test_conflict_queries_are_answered_by_rivals(labelled: OwnSet) -> None:

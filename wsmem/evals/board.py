@@ -85,50 +85,61 @@ def mean_rows(rows: Iterable[Row], measures: Sequence[Measure]) -> list[Row]:
     return found
 
 
-def board_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def board_table(rows: Sequence[Mapping[str, Any]], *, margins: bool = True) -> Table:
     """The board for a terminal: datasets down, measures across, the best value of each in bold.
+
+    The n shown is the first measure's; others may be about other queries.
 
     Args:
         rows: As `Row.to_json` gives them and `board.json` holds them.
+        margins: Whether to show half the width of each interval: how large the noise may be.
     """
     from rich.table import Table  # noqa: PLC0415  slow to import, needed for people only
 
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     cells = {(row["dataset"], row["system"], row["measure"]): row for row in rows}
-    lines = dict.fromkeys((row["dataset"], row["system"]) for row in rows)
-    table = Table(box=None, pad_edge=False, header_style="bold", row_styles=None)
+    best = _best(rows)
+    table = Table(box=None, pad_edge=False)
     table.add_column("dataset", no_wrap=True)
     table.add_column("system", no_wrap=True)
-    table.add_column("n", justify="right")
+    table.add_column("n", justify="right", no_wrap=True)
     for measure in measures:
         table.add_column(measure, justify="right", no_wrap=True)
     previous = None
-    for dataset, system in lines:
+    for dataset, system in dict.fromkeys((row["dataset"], row["system"]) for row in rows):
         if previous not in {None, dataset}:
-            table.add_section()
-        found = [cells.get((dataset, system, measure)) for measure in measures]
-        texts = [_cell(cell, rows) for cell in found]
-        n = max((cell["n"] for cell in found if cell), default=0)
-        table.add_row("" if previous == dataset else dataset, system, str(n), *texts)
+            table.add_row()
+        found = [cells[dataset, system, measure] for measure in measures]
+        texts = [_cell(cell, best, margins=margins) for cell in found]
+        shown = "" if previous == dataset else dataset
+        table.add_row(shown, system, str(found[0]["n"]), *texts)
         previous = dataset
     return table
 
 
-def _cell(cell: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]) -> str:
-    if cell is None or cell["value"] is None:
+def _best(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], float | None]:
+    """The best value by dataset and measure; `None` where all systems are alike."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if row["value"] is not None:
+            values.setdefault((row["dataset"], row["measure"]), []).append(row["value"])
+    found: dict[tuple[str, str], float | None] = {}
+    for key, known in values.items():
+        measure = Measure.parse(key[1])
+        # How many documents happen to be judged makes no system better.
+        alike = len(set(known)) == 1 or measure.name == "Judged"
+        found[key] = None if alike else (max if measure.higher_is_better else min)(known)
+    return found
+
+
+def _cell(
+    cell: Mapping[str, Any], best: Mapping[tuple[str, str], float | None], *, margins: bool
+) -> str:
+    if cell["value"] is None:
         return "-"
-    measure = Measure.parse(cell["measure"])
-    digits = 3 if measure.bounded else 0
+    digits = 3 if Measure.parse(cell["measure"]).bounded else 0
     text = f"{cell['value']:.{digits}f}"
-    if cell["low"] is not None:
-        # Half of the interval's width: enough to see at a glance what the noise may be.
+    if margins and cell["low"] is not None:
         text += f" ±{(cell['high'] - cell['low']) / 2:.{digits}f}"
-    rivals = [
-        row["value"]
-        for row in rows
-        if (row["dataset"], row["measure"]) == (cell["dataset"], cell["measure"])
-        and row["value"] is not None
-    ]
-    best = max(rivals) if measure.higher_is_better else min(rivals)
-    is_best = cell["value"] == best and len(set(rivals)) > 1 and measure.name != "Judged"
+    is_best = cell["value"] == best[cell["dataset"], cell["measure"]]
     return f"[bold]{text}[/bold]" if is_best else text

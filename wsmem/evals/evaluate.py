@@ -60,11 +60,12 @@ def evaluate(plan: Plan, *, on_progress: OnProgress | None = None) -> Evaluation
     skipped += [outcome for outcome in outcomes if isinstance(outcome, Skipped)]
     skipped += [item for dataset in datasets for item in dataset.skipped]
     rows = [row for dataset in datasets for row in dataset.rows]
+    means = mean_rows(rows, plan.measures) if len(datasets) > 1 else []
     slices = [row for dataset in datasets for row in dataset.slices]
     return Evaluation(
         plan=plan,
         datasets=datasets,
-        rows=(*rows, *mean_rows(rows, plan.measures)),
+        rows=(*rows, *means),
         slices=(*slices, *mean_slice_rows(slices, plan.measures)),
         skipped=tuple(skipped),
         started=started,

@@ -1,0 +1,349 @@
+"""`wsmem eval`, `wsmem datasets` and `wsmem explain`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wsmem.errors import InvalidInputError, WsmemError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from wsmem.evals.catalogue import Source
+    from wsmem.evals.evaluate import OnProgress
+    from wsmem.evals.explaining import ExplainedQuery
+    from wsmem.evals.results import Evaluation
+
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DIR",
+        help="A labelled set or a folder of sets, beside our own; repeatable. Default: $DATA.",
+    ),
+]
+DatasetsDir = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Where our own sets are. Default: $WSMEM_DATASETS."),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Label file of qrels/ to use. Default: test, or the only one."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("eval", help="Score systems on labelled sets and print the board.")(evaluate)
+    app.command("explain", help="Show what every signal gave the top entries of a query.")(explain)
+    datasets = typer.Typer(help="Labelled sets: what there is, and what is wrong with it.")
+    datasets.command("list", help="List the labelled sets that can be named.")(list_datasets)
+    datasets.command("check", help="Look for faults; exit status 1 when there are any.")(check)
+    app.add_typer(datasets, name="datasets", no_args_is_help=True)
+
+
+def evaluate(
+    *,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME|PATH", help="A set; repeatable. Default: all there are."),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A system, as wsmem:default or bm25; repeatable."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A measure, as nDCG@10; repeatable."),
+    ] = None,
+    data: Data = None,
+    datasets_dir: DatasetsDir = None,
+    split: Split = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Only the first N queries of each set.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
+    ] = 2,
+    seed: Annotated[int, typer.Option(metavar="S", help="Seed of the intervals.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate, print, and keep the run if a folder was named."""
+    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
+    from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415
+    from wsmem.evals.plan import Plan  # noqa: PLC0415
+    from wsmem.evals.run import claim, write_run  # noqa: PLC0415
+
+    sources = choose(dataset or (), _known(data, datasets_dir))
+    if not sources:
+        raise InvalidInputError("there is no labelled set here; name one by --dataset or --data")
+    plan = Plan.of(
+        sources,
+        systems=system or (),
+        measures=measure or (),
+        split=split,
+        limit=limit,
+        seed=seed,
+        jobs=jobs,
+    )
+    if out is not None:
+        claim(Path(out))
+    with _progress([source.name for source in sources]) as on_progress:
+        evaluation = carry_out(plan, on_progress=on_progress)
+    if out is not None:
+        write_run(evaluation, Path(out))
+    _print_board(evaluation, as_json=as_json)
+    _print_notes(evaluation, out)
+    if not evaluation.scored:
+        print("wsmem: nothing was scored", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def list_datasets(
+    data: Data = None, datasets_dir: DatasetsDir = None, as_json: AsJson = False
+) -> None:
+    """List what `find_datasets` finds, read or not."""
+    from wsmem.evals.run import strict_json  # noqa: PLC0415  slow to import
+
+    rows = [_summary(source) for source in _known(data, datasets_dir).values()]
+    if as_json:
+        print(strict_json({"datasets": rows}))
+        return
+    from rich.table import Table  # noqa: PLC0415
+
+    columns = ("name", "language", "documents", "queries", "unanswerable", "scopes", "licence")
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        is_number = column in {"documents", "queries", "unanswerable", "scopes"}
+        table.add_column(column, justify="right" if is_number else "left", no_wrap=True)
+    for row in rows:
+        if "error" in row:
+            table.add_row(row["name"], "cannot be read, see: wsmem datasets check")
+        else:
+            table.add_row(*(str(row[column]) for column in columns))
+    _print_table(table)
+
+
+def check(
+    dataset: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|PATH]...", help="Default: all there are.")
+    ] = None,
+    data: Data = None,
+    datasets_dir: DatasetsDir = None,
+) -> None:
+    """Print every problem with its file and line."""
+    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
+    from wsmem.evals.checking import check_dataset  # noqa: PLC0415
+
+    faulty = False
+    for source in choose(dataset or (), _known(data, datasets_dir)):
+        problems = check_dataset(source.path)
+        for problem in problems:
+            print(problem)
+        faulty = faulty or bool(problems)
+        print(f"{source.name}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}")
+    if faulty:
+        raise typer.Exit(1)
+
+
+def explain(
+    *,
+    dataset: Annotated[str, typer.Option(metavar="NAME|PATH", help="The set.")],
+    query: Annotated[str, typer.Option(metavar="ID", help="The query's id.")],
+    profile: Annotated[
+        str, typer.Option(metavar="NAME|PATH", help="The weight profile.")
+    ] = "default",
+    top: Annotated[int, typer.Option(metavar="N", min=1, help="How many entries.")] = 5,
+    data: Data = None,
+    datasets_dir: DatasetsDir = None,
+    split: Split = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explain one query's ranking under one profile."""
+    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
+    from wsmem.evals.explaining import explain_query  # noqa: PLC0415
+    from wsmem.evals.reading import load_dataset  # noqa: PLC0415
+    from wsmem.evals.run import strict_json  # noqa: PLC0415
+    from wsmem.retrieval.profile import load_profile  # noqa: PLC0415
+
+    (source,) = choose([dataset], _known(data, datasets_dir))
+    loaded = load_dataset(source.path, name=source.name, split=split)
+    explained = explain_query(loaded, query, load_profile(profile))
+    if as_json:
+        found = {
+            "dataset": loaded.name,
+            "query": query,
+            "text": explained.query.text,
+            "profile": profile,
+            "rows": explained.to_json(top=top),
+        }
+        print(strict_json(found))
+    else:
+        _print_explained(explained, top)
+
+
+def _known(data: list[str] | None, datasets_dir: str | None) -> dict[str, Source]:
+    """Every set that can be named: our own, then those of the folders given."""
+    from wsmem.evals.catalogue import (  # noqa: PLC0415  slow to import
+        find_datasets,
+        own_folder,
+        search_folders,
+    )
+
+    own = Path(datasets_dir) if datasets_dir else own_folder()
+    further = [Path(folder) for folder in data] if data else search_folders()
+    # An installed package has no sets around it; that is no error unless a folder was named.
+    return find_datasets([own, *further] if datasets_dir or own.is_dir() else further)
+
+
+def _summary(source: Source) -> dict[str, Any]:
+    from wsmem.evals.reading import load_dataset  # noqa: PLC0415  slow to import
+
+    named = {"name": source.name, "path": str(source.path)}
+    try:
+        dataset = load_dataset(source.path, name=source.name)
+    except WsmemError as error:
+        return named | {"error": str(error)}
+    languages = sorted({query.lang for query in dataset.queries if query.lang})
+    return named | {
+        "language": ", ".join(languages),
+        "documents": len(dataset.documents),
+        "queries": len(dataset.queries),
+        "unanswerable": sum(not query.answerable for query in dataset.queries),
+        "scopes": len({doc.scope for doc in dataset.documents if doc.scope is not None}),
+        "licence": dataset.card.licence if dataset.card else "see SOURCE.md",
+    }
+
+
+@contextmanager
+def _progress(names: list[str]) -> Iterator[OnProgress | None]:
+    """A bar on standard error while people watch, one step a dataset."""
+    from rich.console import Console  # noqa: PLC0415  slow to import
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        total = bars.add_task("datasets", total=len(names))
+        done = dict.fromkeys(names, 0.0)
+
+        def on_progress(dataset: str, part: float) -> None:
+            done[dataset] += part
+            bars.update(total, completed=int(sum(done.values()) + 1e-9), description=dataset)
+
+        yield on_progress
+
+
+def _print_board(evaluation: Evaluation, *, as_json: bool) -> None:
+    from wsmem.evals.board import board_table  # noqa: PLC0415  slow to import
+    from wsmem.evals.run import strict_json  # noqa: PLC0415
+
+    rows = [row.to_json() for row in evaluation.rows]
+    if as_json:
+        skipped = [item.to_json() for item in evaluation.skipped]
+        print(strict_json({"rows": rows, "skipped": skipped}))
+    elif rows:
+        console = _console()
+        wide = board_table(rows, margins=True)
+        fits = console.measure(wide).maximum <= console.width
+        _print_table(wide if fits else board_table(rows, margins=False))
+
+
+def _print_notes(evaluation: Evaluation, out: str | None) -> None:
+    """What the figures do not say, on standard error."""
+    for item in evaluation.skipped:
+        where = f" on {item.dataset}" if item.dataset else ""
+        what = "all systems" if item.system == "*" else item.system
+        print(f"skipped {what}{where}: {item.reason}", file=sys.stderr)
+    judged = sum(dataset.judged for dataset in evaluation.datasets)
+    unanswered: dict[str, int] = {}
+    for dataset in evaluation.datasets:
+        for system in dataset.systems:
+            unanswered[system.system] = unanswered.get(system.system, 0) + system.unanswered
+        if dataset.left_out:
+            text = f"{dataset.name}: {dataset.left_out} queries without labels were left out"
+            print(text, file=sys.stderr)
+        if dataset.card_agrees is False:
+            print(f"{dataset.name}: files differ from its card's checksums", file=sys.stderr)
+    for name, count in unanswered.items():
+        if count:
+            print(f"{name}: {count} of {judged} unanswered, counted as zero", file=sys.stderr)
+    print(f"run kept in {out}" if out else "run not kept; --out DIR keeps it", file=sys.stderr)
+
+
+def _print_explained(explained: ExplainedQuery, top: int) -> None:
+    """The entries, then one row a signal and one column an entry."""
+    from rich.table import Table  # noqa: PLC0415  slow to import
+
+    rows = explained.explanation.rows[:top]
+    print(f"query {explained.query.id}: {explained.query.text}")
+    if not rows:
+        print("nothing was recalled")
+        return
+    entries = Table(box=None, pad_edge=False)
+    for column in ("rank", "entry", "grade", "score", "matched", "text"):
+        is_number = column in {"rank", "grade", "score", "matched"}
+        entries.add_column(column, justify="right" if is_number else "left", no_wrap=True)
+    for rank, row in enumerate(rows, start=1):
+        grade = explained.relevant.get(row.entry.id, 0)
+        text = " ".join(f"{row.entry.title} {row.entry.content}".split())
+        cells = (str(rank), row.entry.id, str(grade), f"{row.score:.3f}", str(row.matched))
+        entries.add_row(*cells, text[:_EXCERPT])
+    signals = Table(box=None, pad_edge=False)
+    signals.add_column("signal", no_wrap=True)
+    signals.add_column("weight", justify="right")
+    for rank in range(1, len(rows) + 1):
+        signals.add_column(f"#{rank}", justify="right")
+    for name, first in rows[0].parts.items():
+        parts = [row.parts[name] for row in rows]
+        if any(part.value or part.contribution for part in parts):
+            texts = (f"{part.contribution:.3f} ({part.value:.3g})" for part in parts)
+            signals.add_row(name, f"{first.weight:g}", *texts)
+    _print_table(entries)
+    print()
+    print("contribution (value) of each signal that is not zero for all of them:")
+    _print_table(signals)
+
+
+_EXCERPT = 60
+
+
+def _console() -> Console:
+    from rich.console import Console  # noqa: PLC0415  slow to import
+
+    console = Console(highlight=False)
+    # Nobody looks at the far end of a pipe: write lines whole there.
+    return console if console.is_terminal else Console(highlight=False, width=1000)
+
+
+def _print_table(table: Table) -> None:
+    console = _console()
+    needed = console.measure(table).maximum
+    console.print(table, width=max(needed, 1), crop=False, no_wrap=True, overflow="ignore")

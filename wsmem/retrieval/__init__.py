@@ -1,1 +1,1 @@
-"""Ranking signals, the index, weight profiles, ranking and explaining; no files but profiles, no clock."""
+"""Signals, index, weight profiles, ranking and explaining; no files but profiles, no clock."""

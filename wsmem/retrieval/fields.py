@@ -35,7 +35,9 @@ def searched_fields(entry: MemoryEntry) -> Iterator[tuple[int, str]]:
 
 def haystack(entry: MemoryEntry) -> str:
     """Everything the substring signals read as one text, in the public plugin's order."""
-    return " ".join((entry.content, entry.title, entry.description, *entry.tags, *entry.retrieval_terms))
+    return " ".join(
+        (entry.content, entry.title, entry.description, *entry.tags, *entry.retrieval_terms)
+    )
 
 
 def changed_ms(entry: MemoryEntry) -> float | None:

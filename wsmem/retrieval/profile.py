@@ -6,14 +6,17 @@ A profile is a JSON file. `reference` and `default` ship with the package; any p
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from wsmem.errors import WsmemError
 from wsmem.retrieval.signals import FAMILY, NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Matching = Literal["substring", "terms"]
 """Which entries are candidates: those that hold a query token as a substring, as the public plugin
@@ -52,7 +55,9 @@ class Profile:
     def __post_init__(self) -> None:
         unknown = sorted(set(self.weights) - set(NAMES))
         if unknown:
-            raise ProfileError(self.name, f"unknown signal {unknown[0]!r}; known: {', '.join(NAMES)}")
+            raise ProfileError(
+                self.name, f"unknown signal {unknown[0]!r}; known: {', '.join(NAMES)}"
+            )
         if self.matching not in get_args(Matching):
             raise ProfileError(self.name, f"matching is {self.matching!r}, not substring or terms")
         if not 0 <= self.evidence_share <= 1 or not self.evidence_cap > 0:
@@ -126,7 +131,7 @@ def _from_json(source: str, raw: object) -> Profile:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
 
 
 def _rebuild(raw: dict[str, Any]) -> Profile:

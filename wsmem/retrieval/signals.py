@@ -33,25 +33,29 @@ class Signal(NamedTuple):
 
 
 SIGNALS: tuple[Signal, ...] = (
-    Signal("phrase", "substring", "1 if the whole normalised query is a substring of the entry"),
+    Signal("phrase", "substring", "1 if the normalised query is a substring of the entry"),
     Signal("title_phrase", "substring", "1 if the title holds the whole normalised query"),
     Signal("tag_equals", "substring", "number of tags equal to a query token"),
-    Signal("term_overlaps", "substring", "number of retrieval terms that share a token with the query or lie in it"),
+    Signal(
+        "term_overlaps",
+        "substring",
+        "number of retrieval terms that share a token with the query or lie in it",
+    ),
     Signal("long_tokens", "substring", "number of matched tokens of 4 UTF-16 units or more"),
     Signal("short_tokens", "substring", "number of matched shorter tokens"),
     Signal("token_share", "substring", "share of the query's tokens that match"),
     Signal("coverage", "terms", "share of the query's mass that the entry holds"),
-    Signal("word_coverage", "terms", "share of the query's terms that the entry holds, each by its weight"),
+    Signal("word_coverage", "terms", "share of the query's terms it holds, each by its weight"),
     Signal("saturation", "terms", "mass share, each term damped by tf / (tf + k1)"),
-    Signal("length_saturation", "terms", "the same with k1 scaled by the entry's length (BM25)"),
-    Signal("pairs", "terms", "share of the mass of neighbouring query terms that stand together in the entry"),
-    Signal("title", "terms", "mass share found in a title that is not just the content's start"),
+    Signal("length_saturation", "terms", "the same with k1 scaled by the length (BM25)"),
+    Signal("pairs", "terms", "mass share of neighbouring query terms that stand together"),
+    Signal("title", "terms", "mass share in a title that is not just the content's start"),
     Signal("tags", "terms", "mass share found in tags"),
     Signal("retrieval_terms", "terms", "mass share found in retrieval terms"),
     Signal("importance", "entry", "importance, 0 to 3"),
     Signal("recency", "entry", "3 - log2(1 + days since the last change), not below 0"),
     Signal("surfaced", "entry", "1 if the entry was shown to this session lately"),
-)  # fmt: skip
+)
 
 NAMES: tuple[str, ...] = tuple(signal.name for signal in SIGNALS)
 FAMILY: dict[str, Family] = {signal.name: signal.family for signal in SIGNALS}

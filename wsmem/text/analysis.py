@@ -2,8 +2,9 @@
 
 A text becomes a stream of terms in reading order. A run of CJK letters gives its overlapping pairs
 (a run of one letter gives that letter); nothing is paired across a gap. A run of Latin letters and
-digits gives its word, or the parts of an identifier (`getUserName`, `snake_case`, `Node18`) with
-the whole as an extra term beside the stream. Stop words stay in the stream, with no weight.
+digits gives the stem of its word, or the parts of an identifier (`getUserName`, `Node18`) with the
+whole as an extra term beside the stream. A function word is written in capitals, unstemmed, so
+that no stem is mistaken for one ("willing" is not "WILL").
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import re
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wsmem.text.normalize import nfkc
 from wsmem.text.scripts import CJK_RANGES
 from wsmem.text.stemming import stem
-from wsmem.text.stopwords import term_weight
+from wsmem.text.stopwords import ENGLISH, FUNCTION_LETTERS, has_function_letter, is_function_pair
 
 RUN = re.compile(
     rf"[{CJK_RANGES}]+"
@@ -30,6 +31,14 @@ RUN = re.compile(
 PART_WEIGHT = 0.5
 """What a part of an identifier counts in a query beside the whole, which counts 1: a text that
 writes `postgresql` still matches `PostgreSQL`, and one that has only the parts matches too."""
+
+Role = Literal["subject", "lone", "function"]
+"""What a match of a term shows: the subject; something only where nothing better was asked (a lone
+letter or digit); nothing on its own (a function word)."""
+
+_ENGLISH_FUNCTION_WEIGHT = 0.2
+_CHINESE_FUNCTION_WEIGHT = 0.3
+_HALF_FUNCTION_WEIGHT = 0.6
 
 _MARKED_LATIN = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _CAMEL_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -51,17 +60,16 @@ class QueryTerm(NamedTuple):
     text: str
     weight: float
     """0 < weight <= 1: how much of the term's rarity counts."""
-    strong: bool
-    """Whether a match is evidence on its own: a lone letter or digit is not."""
+    role: Role
 
 
 class Query(NamedTuple):
     """A question, analysed."""
 
     terms: tuple[QueryTerm, ...]
-    """Distinct, without stop words, in order of first appearance."""
+    """Distinct, in order of first appearance."""
     pairs: tuple[tuple[str, str], ...]
-    """Distinct neighbours in the stream of which at least one is no stop word."""
+    """Distinct neighbours in the stream, both among the terms, not both function words."""
 
 
 def fold(text: str) -> str:
@@ -81,13 +89,25 @@ def _bare(letter: str) -> str:
 @lru_cache(maxsize=65_536)
 def run_terms(run: str) -> RunTerms:
     """Terms of one run that is not CJK, its case as written."""
-    lowered = run.lower()
+    lowered = lower(run)
+    if lowered in ENGLISH:
+        return RunTerms((lowered.upper(),), None)
     if not run.isascii() or not run.isalnum():
         return RunTerms((lowered,), None)
-    parts = _identifier_parts(run)
-    if len(parts) < 2:
-        return RunTerms((stem(lowered),), None)
-    return RunTerms(tuple(stem(part.lower()) for part in parts), stem(lowered))
+    parts = [part for part in _identifier_parts(run) if part.lower() not in ENGLISH]
+    if not parts:
+        return RunTerms((_stem(lowered),), None)
+    return RunTerms(tuple(_stem(part.lower()) for part in parts), _stem(lowered))
+
+
+def _stem(word: str) -> str:
+    """Stems are for words: k8s and hashes have none."""
+    return stem(word) if word.isalpha() else word
+
+
+def lower(folded: str) -> str:
+    """Lower case, letter for letter: a Greek sigma is the same at the end of a word."""
+    return folded.lower().replace("\u03c2", "\u03c3")
 
 
 def _identifier_parts(run: str) -> list[str]:
@@ -95,7 +115,8 @@ def _identifier_parts(run: str) -> list[str]:
     if run.isalpha():
         if run.islower() or run.isupper():
             return []
-        return [part for part in _CAMEL_PART.findall(run) if len(part) > 1]
+        parts = _CAMEL_PART.findall(run)
+        return [part for part in parts if len(part) > 1] if len(parts) > 1 else []
     numbered = _WORD_THEN_NUMBER.fullmatch(run)
     if numbered is None:
         return []
@@ -117,7 +138,7 @@ _CJK_LETTER = re.compile(f"[{CJK_RANGES}]")
 
 
 def terms(text: str) -> list[str]:
-    """Every term with a weight, repeats kept: the stream with each identifier's whole behind it."""
+    """Every term, repeats kept: the stream, with each identifier's whole behind its parts."""
     found: list[str] = []
     for run in runs(fold(text)):
         if is_cjk_run(run):
@@ -127,7 +148,7 @@ def terms(text: str) -> list[str]:
             found.extend(parts)
             if whole is not None:
                 found.append(whole)
-    return [term for term in found if term_weight(term)]
+    return found
 
 
 def cjk_terms(run: str) -> list[str]:
@@ -135,27 +156,47 @@ def cjk_terms(run: str) -> list[str]:
     return [a + b for a, b in pairwise(run)] if len(run) > 1 else [run]
 
 
+def term_role(term: str) -> Role:
+    """What a match of this term shows."""
+    if len(term) == 1:
+        return "function" if term in FUNCTION_LETTERS or term.isupper() else "lone"
+    if term.isupper() or (len(term) == 2 and is_function_pair(term)):
+        return "function"
+    return "subject"
+
+
+def term_weight(term: str) -> float:
+    """How much of its rarity a term counts in a query, 0 to 1."""
+    if term.isupper():
+        return _ENGLISH_FUNCTION_WEIGHT
+    if len(term) == 2:
+        if is_function_pair(term):
+            return _CHINESE_FUNCTION_WEIGHT
+        return _HALF_FUNCTION_WEIGHT if has_function_letter(term) else 1.0
+    # A lone letter of the grammar stands in nearly every Chinese text.
+    return 0.0 if term in FUNCTION_LETTERS else 1.0
+
+
 def analyze_query(text: str) -> Query:
     """Distinct weighted terms and neighbouring pairs of a question."""
     weights: dict[str, float] = {}
     stream: list[str] = []
     for run in runs(fold(text)):
-        if is_cjk_run(run):
-            found, whole = cjk_terms(run), None
-        else:
-            parts, whole = run_terms(run)
-            found = list(parts)
+        found, whole = (cjk_terms(run), None) if is_cjk_run(run) else run_terms(run)
         factor = 1.0 if whole is None else PART_WEIGHT
         for term in found:
             weights[term] = max(weights.get(term, 0.0), factor * term_weight(term))
         if whole is not None:
             weights[whole] = 1.0
         stream.extend(found)
+    roles = {term: term_role(term) for term in weights}
     return Query(
         terms=tuple(
-            QueryTerm(term, weight, strong=len(term) > 1) for term, weight in weights.items() if weight
+            QueryTerm(term, weight, roles[term]) for term, weight in weights.items() if weight
         ),
         pairs=tuple(
-            dict.fromkeys(pair for pair in pairwise(stream) if weights[pair[0]] or weights[pair[1]])
+            pair
+            for pair in dict.fromkeys(pairwise(stream))
+            if all(map(weights.get, pair)) and {roles[term] for term in pair} != {"function"}
         ),
     )

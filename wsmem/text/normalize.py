@@ -9,10 +9,13 @@ JS_SPACES = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\
 """White space as the shared file format counts it (ECMAScript's), inside a character class."""
 
 _SPACES = re.compile(f"[{JS_SPACES}]+")
-_SPACES_TO_TRIM = "".join(
-    chr(code)
-    for code in (*range(9, 14), 32, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029)
-) + "\u202f\u205f\u3000\ufeff"
+_SPACES_TO_TRIM = (
+    "".join(
+        chr(code)
+        for code in (*range(9, 14), 32, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029)
+    )
+    + "\u202f\u205f\u3000\ufeff"
+)
 
 # The full-width marks of everyday Chinese. Replacing them first, as NFKC would, lets most texts
 # pass the quick check and skip the full normalisation: a third of its time on real entries.

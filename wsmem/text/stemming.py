@@ -22,13 +22,24 @@ _EXCEPTIONS = {
 _UNCHANGED_AFTER_PLURAL = frozenset(
     ("inning", "outing", "canning", "herring", "earring", "evening", "proceed", "exceed", "succeed")
 )
-_REGION_PREFIXES = ("gener", "commun", "arsen", "past", "univers", "later", "emerg", "organ", "inter")
+_REGION_PREFIXES = (
+    "gener",
+    "commun",
+    "arsen",
+    "past",
+    "univers",
+    "later",
+    "emerg",
+    "organ",
+    "inter",
+)
 
 _STEP_2 = (
     ("ational", "ate"), ("fulness", "ful"), ("iveness", "ive"), ("ization", "ize"),
     ("ousness", "ous"), ("biliti", "ble"), ("lessli", "less"), ("tional", "tion"),
     ("alism", "al"), ("aliti", "al"), ("ation", "ate"), ("entli", "ent"), ("fulli", "ful"),
-    ("iviti", "ive"), ("ousli", "ous"), ("ogist", "og"), ("abli", "able"), ("alli", "al"), ("anci", "ance"),
+    ("iviti", "ive"), ("ousli", "ous"), ("ogist", "og"), ("abli", "able"), ("alli", "al"),
+    ("anci", "ance"),
     ("ator", "ate"), ("enci", "ence"), ("izer", "ize"), ("bli", "ble"),
 )  # fmt: skip
 _STEP_3 = (
@@ -164,7 +175,9 @@ def _derived(word: str, start_1: int, start_2: int) -> str:
             word = word[:-2]
     for ending, replacement in _STEP_3:
         if word.endswith(ending):
-            return word[: -len(ending)] + replacement if len(word) - len(ending) >= start_1 else word
+            return (
+                word[: -len(ending)] + replacement if len(word) - len(ending) >= start_1 else word
+            )
     if word.endswith("ative") and len(word) - 5 >= start_2:
         return word[:-5]
     return word

@@ -1,0 +1,100 @@
+"""Index, scan and the naive reading rank alike, whatever the texts."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_ranking import naive_rank
+
+from wsmem.records import MemoryEntry
+from wsmem.retrieval.index import Index
+from wsmem.retrieval.profile import Profile, load_profile
+from wsmem.retrieval.ranking import rank
+from wsmem.retrieval.scan import scan
+from wsmem.retrieval.signals import NAMES
+
+NOW = 1_790_000_000_000
+
+WORDS = (
+    "gateway Gateways getUserName get_user_name user name restart art RESTART restart.sh "
+    "C++ c# is# Node18 node 18 k8s utf8 v1.2.3 1.2.3 8080 :8081 the is not dying die skies "
+    "policy policies PostgreSQL postgresql HTTPServer Café cafe naïve ΑΣ.Α σασ İx база д "
+    "数据库 数据 据库 库 存储 存 储 桶 配置 API配置 什么 的 我们 端口 口 哈哈哈 データ "
+    "サーバー 데이터 🚀 — 。 ， \n \ufdd0 \ufdd1 \ud800 don't user's aaa aa a running run"
+).split(" ")
+
+texts = st.lists(
+    st.tuples(st.sampled_from(WORDS), st.sampled_from(["", " ", "，", "\n"])), max_size=12
+).map(lambda pieces: "".join(word + gap for word, gap in pieces))
+
+entries = st.builds(
+    MemoryEntry,
+    id=st.sampled_from("abcdefgh"),
+    content=texts,
+    title=texts,
+    description=texts,
+    tags=st.lists(texts, max_size=2).map(tuple),
+    retrieval_terms=st.lists(texts, max_size=2).map(tuple),
+    importance=st.sampled_from([0, 1, 2.5, 9]),
+    status=st.sampled_from(["active", "conflict", "deleted"]),
+    updated_at=st.sampled_from([None, "2026-08-01T00:00:00.000Z", "2026-09-20T08:00:00.000Z", "?"]),
+)
+
+EVERYTHING = Profile(
+    name="everything",
+    weights={name: 1 + at / 8 for at, name in enumerate(NAMES)},
+    evidence_share=0.1,
+)
+
+
+def answers(
+    store: list[MemoryEntry], query: str, profile: Profile, limit: int | None
+) -> list[list[tuple[str, str, int, float]]]:
+    given_ids = {"a", "b"}
+    ranked = [
+        rank(Index.build(store), query, profile, now=NOW, limit=limit, surfaced=given_ids),
+        scan(store, query, profile, now=NOW, limit=limit, surfaced=given_ids),
+    ]
+    if profile.name != "everything":
+        ranked.append(naive_rank(store, query, profile, now=NOW, limit=limit, surfaced=given_ids))
+    return [
+        [(m.entry.id, m.entry.content, m.matched, round(m.score, 8)) for m in matches]
+        for matches in ranked
+    ]
+
+
+@pytest.mark.parametrize("name", ["default", "reference", "everything"])
+@settings(max_examples=400, deadline=None)
+@given(store=st.lists(entries, max_size=7), query=texts, limit=st.sampled_from([None, 0, 1, 3]))
+def test_three_ways_one_ranking(
+    name: str, store: list[MemoryEntry], query: str, limit: int | None
+) -> None:
+    profile = EVERYTHING if name == "everything" else load_profile(name)
+    first, *others = answers(store, query, profile, limit)
+    for other in others:
+        assert other == first
+
+
+def test_the_limit_cuts_the_full_ranking() -> None:
+    store = [
+        MemoryEntry(id=f"{at:02}", content=f"kafka {'topic' * (at % 2)}", importance=at % 3)
+        for at in range(40)
+    ]
+    for name in ("default", "reference"):
+        profile = load_profile(name)
+        full = rank(Index.build(store), "kafka topic", profile, now=NOW, limit=None)
+        assert len(full) >= 20
+        for limit in (1, 7, 13, 19, 20, 39, 40, 90):
+            cut = rank(Index.build(store), "kafka topic", profile, now=NOW, limit=limit)
+            assert cut == full[:limit]
+            assert scan(store, "kafka topic", profile, now=NOW, limit=limit) == full[:limit]
+
+
+def test_scores_are_never_infinite() -> None:
+    store = [MemoryEntry(id="a", content="x" * 100_000), MemoryEntry(id="b", content="")]
+    matches = rank(Index.build(store), "x" * 100_000, load_profile("default"), now=NOW)
+    assert [m.entry.id for m in matches] == ["a"]
+    assert math.isfinite(matches[0].score)

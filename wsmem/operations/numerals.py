@@ -98,7 +98,11 @@ def chinese_value(numeral: str) -> int:
             section += (digit or 1) * _TENS[char]
             digit = 0
         else:
-            total = (total + section + digit or 1) * _MYRIADS[char]
+            counted = section + digit
+            if char in "亿億":
+                total = (total + counted or 1) * _MYRIADS[char]
+            else:
+                total += (counted or 1) * _MYRIADS[char]
             section = digit = 0
     return total + section + digit
 

@@ -13,9 +13,9 @@ Reading never writes, never creates a directory and never waits for a lock:
 
 A snapshot is immutable and always one committed state, even while a writer is half-way through or
 died there. It is cached in the process and checked against the files (inode, size, mtime) on every
-call, so a write by any process is seen by the next `read_scope`. `build(entries, previous)` gets
-the value derived for the entries before and their tuple, for incremental updates; entries that did
-not change are the same objects in both.
+call, so a write by any process is seen by the next `read_scope`. `build(entries, prior)` also gets
+the value last derived and the entries it was derived from (or `None`), for incremental updates;
+entries that did not change are the same objects in both. Never alter `prior.value` in place.
 
 Writing goes through one transaction over one or more scopes. It takes the locks (workspaces, then
 global, then sessions), rolls forward what a dead writer had committed, and reads afresh:
@@ -43,15 +43,13 @@ when it is first rewritten.
 | module | what it holds |
 |---|---|
 | `store` | `MemoryStore`: the way in |
-| `transaction` | `Transaction`: collects a change, commits it |
-| `snapshot` | `ScopeSnapshot`, `EntrySet`, reading one committed state |
-| `codec` | the shared file formats: entries, state, descriptors; lenient reading |
-| `jsontext` | the plugin's JSON text |
-| `layout` | directories, file names, scope keys, lock order |
-| `fs`, `faults` | every call that touches a file; the same with faults injected |
-| `journal` | the commit point, rolling forward |
-| `locks` | one lock file per scope |
-| `summary`, `checkpoints`, `wording` | the Markdown files and their headings |
-| `history` | which earlier summaries are kept |
-| `archive`, `listing`, `purge` | whole scopes and single entries: moved, counted, erased |
+| `snapshot` | `ScopeSnapshot`, `EntrySet`, `Prior`; reading one committed state |
+| `transaction`, `changes`, `plan` | collecting a change; its bytes; its files, committed as one |
+| `journal`, `settling`, `locks` | the commit point; finishing and clearing up; one lock per scope |
+| `fs`, `faults` | every call that touches a file; the same with faults injected, for tests |
+| `codec`, `jsontext`, `salvage` | the shared formats; their JSON text; what a broken file still says |
+| `layout`, `access` | directories, names, keys, lock order; what all parts share |
+| `summary`, `checkpoints`, `wording`, `history` | the Markdown files and their words |
+| `archive`, `listing` | whole scopes: moved, removed, counted |
+| `purge`, `erasing` | one entry erased from everything |
 """

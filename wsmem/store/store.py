@@ -1,17 +1,27 @@
-"""`MemoryStore`: one memory root on disk, the way in for everything above."""
+"""`MemoryStore`: one memory root on disk, the way in for everything above.
+
+Imports here and on the reading path stay within the light half of the standard library; what only
+writers need is imported when they write.
+"""
+# ruff: noqa: PLC0415
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, TypeVar
+
+from wsmem.errors import StaleSnapshotError
+from wsmem.store.access import StoreAccess
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
 
+    from wsmem.records import MemoryEntry
     from wsmem.store.archive import MoveOutcome
     from wsmem.store.fs import FileSystem
-    from wsmem.store.layout import ScopeLike
+    from wsmem.store.layout import Layout, ScopeLike
     from wsmem.store.listing import ScopeListing
     from wsmem.store.purge import PurgeReport
     from wsmem.store.snapshot import ScopeSnapshot
@@ -19,9 +29,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_RETRY_PAUSE_S = 0.01
+
 
 class MemoryStore:
-    """A memory root. Cheap to make: nothing is read or created until it is used."""
+    """A memory root. Cheap to make: nothing is read or created until it is used.
+
+    One object may serve any number of threads; several objects and processes may share a root.
+    """
 
     def __init__(
         self,
@@ -32,20 +47,52 @@ class MemoryStore:
         new_id: Callable[[], str] | None = None,
         lock_timeout: float = 10.0,
     ) -> None:
-        """Use the memory files under `root`; `clock` gives ms since the epoch, `new_id` UUIDs."""
-        raise NotImplementedError
+        """Use the memory files under `root`.
+
+        Args:
+            root: The memory directory; it may be a symlink, and need not exist.
+            fs: Stands between the store and the system, for fault injection.
+            clock: Milliseconds since the epoch, for names of history and checkpoint files.
+            new_id: UUIDs for those names.
+            lock_timeout: Seconds a transaction waits for its locks, unless it says otherwise.
+        """
+        self._access = StoreAccess(
+            root, fs=fs, clock=clock, new_id=new_id, lock_timeout=lock_timeout
+        )
+
+    @property
+    def layout(self) -> Layout:
+        """Where things are under this root, `layout.cache(key)` for derived files among them."""
+        return self._access.layout
+
+    # Reading
 
     def read_scope(self, scope: ScopeLike) -> ScopeSnapshot:
         """The committed state of a scope; an empty one where nothing was ever written.
 
         Raises:
             UnreadableFileError: the system refused to read one of its files.
+            StoreVersionError: a newer wsmem left a change half-way.
         """
-        raise NotImplementedError
+        return self._access.read(scope.key)
 
     def read_archived(self, key: str) -> ScopeSnapshot:
         """The state of an archived workspace; `exists` is false when there is none."""
-        raise NotImplementedError
+        return self._access.read_archived(key)
+
+    def list_scopes(self, *, sessions: bool = False) -> tuple[ScopeListing, ...]:
+        """Global first, then live workspaces by directory, with counters; a scan of all of them."""
+        from wsmem.store.listing import list_live
+
+        return list_live(self._access, sessions=sessions)
+
+    def list_archived(self) -> tuple[ScopeListing, ...]:
+        """Archived workspaces by directory, with counters."""
+        from wsmem.store.listing import list_archived
+
+        return list_archived(self._access)
+
+    # Writing
 
     def transaction(
         self, *scopes: ScopeLike, timeout: float | None = None
@@ -54,55 +101,92 @@ class MemoryStore:
 
         Raises:
             LockTimeoutError: another writer held one of the scopes too long; retryable.
+            LockOrderError: the caller holds a scope that must be locked after one of these.
             StaleSnapshotError: on leaving, when another program rewrote a file meanwhile.
             StoreWriteError: on leaving; says whether anything was changed.
             StoreVersionError: a newer wsmem wrote here.
         """
-        raise NotImplementedError
+        from wsmem.store.transaction import open_transaction
+
+        return open_transaction(self._access, scopes, timeout)
 
     def update(
-        self, scopes: Iterable[ScopeLike], change: Callable[[Transaction], T], *, attempts: int = 8
+        self,
+        scopes: Iterable[ScopeLike],
+        change: Callable[[Transaction], T],
+        *,
+        timeout: float | None = None,
+        attempts: int = 8,
     ) -> T:
         """Run `change` in a transaction, again from fresh snapshots when files moved under it."""
-        raise NotImplementedError
+        wanted = tuple(scopes)
+        for attempt in range(1, attempts + 1):
+            try:
+                with self.transaction(*wanted, timeout=timeout) as transaction:
+                    result = change(transaction)
+            except StaleSnapshotError:
+                if attempt == attempts:
+                    raise
+                time.sleep(_RETRY_PAUSE_S * attempt)
+            else:
+                return result
+        raise AssertionError("unreachable: attempts is at least 1")
 
     def lock(
         self, *scopes: ScopeLike, timeout: float | None = None
     ) -> AbstractContextManager[None]:
         """Hold scopes over several transactions; same order, re-entrant in one thread."""
-        raise NotImplementedError
+        from wsmem.store.settling import locked
+
+        return locked(self._access, [scope.key for scope in scopes], timeout)
 
     def recover(self) -> tuple[str, ...]:
-        """Roll forward every committed change and clear what dead writers left; what was done.
+        """Carry out every committed change and clear what dead writers left; what was done.
 
-        Never needed for correctness: readers and transactions do their part by themselves.
+        Never needed for correctness: readers and transactions see to their own scopes.
         """
-        raise NotImplementedError
+        from wsmem.store.settling import recover
 
-    def list_scopes(self, *, sessions: bool = False) -> tuple[ScopeListing, ...]:
-        """Global first, then live workspaces by directory, with counters."""
-        raise NotImplementedError
+        return recover(self._access)
 
-    def list_archived(self) -> tuple[ScopeListing, ...]:
-        """Archived workspaces by directory, with counters."""
-        raise NotImplementedError
+    # Whole scopes and single entries
 
     def archive(self, key: str) -> MoveOutcome:
         """Move a workspace out of recall: `moved`, `absent`, or `occupied` (already archived)."""
-        raise NotImplementedError
+        from wsmem.store.archive import archive_scope
+
+        return archive_scope(self._access, key)
 
     def restore(self, key: str) -> MoveOutcome:
         """Move a workspace back: `moved`, `absent`, or `occupied` (there is new live memory)."""
-        raise NotImplementedError
+        from wsmem.store.archive import restore_scope
+
+        return restore_scope(self._access, key)
 
     def purge_archived(self, key: str) -> bool:
         """Physically remove an archived workspace; whether there was one."""
-        raise NotImplementedError
+        from wsmem.store.archive import purge_archived
+
+        return purge_archived(self._access, key)
 
     def discard_session(self, key: str) -> bool:
         """Physically remove a session scope; whether there was one."""
-        raise NotImplementedError
+        from wsmem.store.archive import discard_session
 
-    def purge_entry(self, scope: ScopeLike, entry_id: str) -> PurgeReport:
-        """Remove an entry's text from everything the store keeps; says what was rewritten."""
-        raise NotImplementedError
+        return discard_session(self._access, key)
+
+    def purge_entry(
+        self,
+        scope: ScopeLike,
+        entry_id: str,
+        *,
+        summarise: Callable[[Sequence[MemoryEntry]], str] | None = None,
+    ) -> PurgeReport:
+        """Remove an entry's text from everything the store keeps; says what was rewritten.
+
+        `summarise` makes the scope's summary from the entries that remain; without it the
+        entry's lines are cut out of the present one.
+        """
+        from wsmem.store.purge import purge_entry
+
+        return purge_entry(self._access, scope, entry_id, summarise=summarise)

@@ -1,0 +1,110 @@
+"""Before anything is written: locks held, earlier commits finished, remains of the dead cleared."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from wsmem.errors import LockTimeoutError, StoreWriteError
+from wsmem.store import journal as journals
+from wsmem.store.fs import remove_tree
+from wsmem.store.layout import CHECKPOINTS, HISTORY, SET_ASIDE
+from wsmem.store.locks import hold_locks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wsmem.store.access import StoreAccess
+
+TRASH = ".purged-"
+"""Begins the name of a directory on its way out, beside the directory it was."""
+
+_FORGOTTEN_NS = 3_600_000_000_000
+"""An hour: no writer takes that long between announcing a change and committing it."""
+
+_STAGED = re.compile(r"\..+\.([0-9a-f-]{36})\.tmp\Z")
+
+
+@contextmanager
+def locked(
+    access: StoreAccess, keys: Sequence[str], timeout: float | None = None
+) -> Iterator[None]:
+    """Hold the locks of these scopes, with everything committed to them carried out."""
+    access.prepare_writing()
+    paths = {key: access.layout.lock(key) for key in keys}
+    with hold_locks(paths, timeout=access.lock_timeout if timeout is None else timeout):
+        try:
+            settle(access, keys)
+        except OSError as error:
+            raise write_error("carrying out an earlier change", access, error) from error
+        yield
+
+
+def settle(access: StoreAccess, keys: Sequence[str]) -> None:
+    """Under the locks of `keys`: finish what was committed, clear what was not.
+
+    A draft of a change to a scope whose lock we hold has lost its writer.
+    """
+    access.journals.set_damaged_aside()
+    for key in keys:
+        for committed in access.journals.committed(key):
+            journals.carry_out(access.fs, access.layout, committed)
+        for draft in access.journals.drafts(key):
+            journals.discard(access.fs, access.layout, draft)
+        if key not in access.swept:
+            _sweep(access, key)
+            access.swept.add(key)
+
+
+def _sweep(access: StoreAccess, key: str) -> None:
+    """Remove staged files that no journal speaks of: their drafts fell to a power cut."""
+    directory = access.layout.scope(key)
+    spoken_of = access.journals.ids()
+    for folder in (directory, *(f"{directory}/{n}" for n in (CHECKPOINTS, HISTORY, SET_ASIDE))):
+        for name in access.fs.names(folder):
+            if (staged := _STAGED.match(name)) and staged[1] not in spoken_of:
+                access.fs.unlink(f"{folder}/{name}")
+
+
+def recover(access: StoreAccess) -> tuple[str, ...]:
+    """Carry out every committed change, clear drafts and trash; a line for each thing done.
+
+    A scope whose lock is taken is passed over: its writer is alive and sees to it.
+    """
+    access.prepare_writing()
+    done = [f"journal set aside: {path}" for path in access.journals.set_damaged_aside()]
+    try:
+        for journal in access.journals.committed():
+            journals.carry_out(access.fs, access.layout, journal)
+            done.append(f"change carried out: {journal.id} in {', '.join(journal.scopes)}")
+        for journal in access.journals.drafts():
+            with suppress(LockTimeoutError), locked(access, journal.scopes, 0):
+                done.append(f"unfinished change cleared: {journal.id}")
+        for path in access.journals.forgotten_drafts(time.time_ns() - _FORGOTTEN_NS):
+            access.fs.unlink(path)
+            done.append(f"unreadable draft removed: {path}")
+        done += [f"removal finished: {path}" for path in empty_trash(access)]
+    except OSError as error:
+        raise write_error("recovering", access, error) from error
+    return tuple(done)
+
+
+def empty_trash(access: StoreAccess) -> tuple[str, ...]:
+    """Finish removals of whole scopes that a crash interrupted; the directories removed."""
+    removed = []
+    for folder in (access.layout.archive, access.layout.scopes, access.layout.sessions):
+        for name in access.fs.names(folder):
+            if name.startswith(TRASH):
+                remove_tree(access.fs, f"{folder}/{name}")
+                removed.append(f"{folder}/{name}")
+    return tuple(removed)
+
+
+def write_error(
+    step: str, access: StoreAccess, error: OSError, outcome: str = "unchanged"
+) -> StoreWriteError:
+    """What the system said, in our terms."""
+    path = error.filename if isinstance(error.filename, str) else access.layout.root
+    return StoreWriteError(step, path, error.strerror or str(error), outcome)

@@ -323,7 +323,7 @@ def _print_explained(explained: ExplainedQuery, top: int) -> None:
         signals.add_column(f"#{rank}", justify="right")
     for name, first in rows[0].parts.items():
         parts = [row.parts[name] for row in rows]
-        if any(part.value or part.contribution for part in parts):
+        if any(part.contribution for part in parts):
             texts = (f"{part.contribution:.3f} ({part.value:.3g})" for part in parts)
             signals.add_row(name, f"{first.weight:g}", *texts)
     _print_table(entries)

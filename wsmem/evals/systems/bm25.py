@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wsmem.errors import SystemUnavailableError
-from wsmem.evals.systems.shared import analysed
-from wsmem.text.analysis import terms
+from wsmem.evals.systems.shared import analysed, peer_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +59,7 @@ class _Prepared:
     def search(self, query: str, *, limit: int) -> list[str]:
         if self.index is None:
             return []
-        known = self.index.get_tokens_ids(terms(query))
+        known = self.index.get_tokens_ids(peer_terms(query))
         if not known:
             return []
         scores = self.index.get_scores_from_ids(known)

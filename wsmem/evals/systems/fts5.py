@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.base import searchable, text_of
-from wsmem.evals.systems.shared import analysed
-from wsmem.text.analysis import fold, is_cjk_run, runs, terms
+from wsmem.evals.systems.shared import analysed, peer_terms
+from wsmem.text.analysis import fold, is_cjk_run, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,7 +106,7 @@ class _Terms:
     words: Mapping[str, str]
 
     def search(self, query: str, *, limit: int) -> list[str]:
-        known = dict.fromkeys(terms(query))
+        known = dict.fromkeys(peer_terms(query))
         return self.table.matches((self.words[t] for t in known if t in self.words), limit)
 
 
@@ -130,7 +130,7 @@ def _grams(query: str) -> Iterator[str]:
             grams = [run] if len(run) >= _GRAM else []
         else:
             grams = [run[at : at + _GRAM] for at in range(len(run) - _GRAM + 1)]
-        yield from (gram for gram in grams if terms(gram))
+        yield from (gram for gram in grams if peer_terms(gram))
 
 
 def _encodable(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from wsmem.evals.systems.base import searchable, text_of
 from wsmem.retrieval.index import Index
-from wsmem.text.analysis import terms
+from wsmem.text.analysis import term_role, terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,16 @@ class Analysed(NamedTuple):
     ids: list[str]
     """Of the entries that may be recalled, in tie order."""
     terms: list[list[str]]
-    """The terms of each, the same as the `default` profile's."""
+    """The peers' terms of each."""
+
+
+def peer_terms(text: str) -> list[str]:
+    """The terms of the `default` profile, repeats kept, without the function words.
+
+    Our own ranking weighs those down; the peers have no such weights, and would answer "what is
+    the" with every English entry.
+    """
+    return [term for term in terms(text) if term_role(term) != "function"]
 
 
 class _Latest(Generic[T]):
@@ -44,7 +53,7 @@ class _Latest(Generic[T]):
 
 def _analyse(entries: Sequence[MemoryEntry]) -> Analysed:
     kept = searchable(entries)
-    return Analysed([entry.id for entry in kept], [terms(text_of(entry)) for entry in kept])
+    return Analysed([entry.id for entry in kept], [peer_terms(text_of(entry)) for entry in kept])
 
 
 analysed = _Latest(_analyse)

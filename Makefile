@@ -1,0 +1,47 @@
+# One word per chore; `make` alone lists them. Every chore sets up what it needs first.
+.DEFAULT_GOAL := help
+.PHONY: help setup eval test check lab bench bench-crash clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# More labelled data to score besides datasets/: make eval DATA=DIR[:DIR...]
+DATA ?=
+# Where `make eval` leaves its run and report.
+OUT ?= runs/latest
+
+help: ## List the chores
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# The stamp names what the environment was made from, so a change of either file remakes it.
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("wsmem needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[lab,test]'
+	touch $@
+
+setup: $(VENV)/.ready ## Make .venv with everything the other chores use
+
+eval: setup ## Score recall on labelled data, print the board, write the report (DATA=DIR[:DIR...] adds sets)
+	DATA='$(DATA)' $(BIN)/wsmem eval --out '$(OUT)'
+	$(BIN)/wsmem report '$(OUT)'
+
+check: setup ## Lint, format and types, without tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check ## Everything CI runs: check, tests, notebooks
+	$(BIN)/pytest -n 2 --dist loadfile
+
+lab: setup ## Open the notebooks in JupyterLab
+	$(BIN)/jupyter lab notebooks
+
+bench: setup ## Time ranking against its peers (minutes)
+	$(BIN)/python benchmarks/ranking_speed.py
+
+bench-crash: setup ## Kill and starve the store for minutes; nothing acknowledged may be lost
+	$(BIN)/python benchmarks/crash/run.py
+
+clean: ## Remove the environment and everything generated
+	rm -rf $(VENV) runs build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -41,7 +41,7 @@ def dataset_rows(
         resamples=resamples,
     )
     shares = [measure.is_share for _ in systems for measure in measures]
-    intervals = iter(resampler.intervals(table.reshape(len(facts), -1), shares=shares))
+    intervals = iter(resampler.intervals(table, shares=shares))
     return [
         Row(
             dataset=dataset,

@@ -6,7 +6,6 @@ import multiprocessing
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -177,16 +176,17 @@ def _system_result(
         sizes=sizes,
     )
     prepare_seconds, search_seconds = trial.seconds[system.name]
+    distinct = {query.id: tuple(dict.fromkeys(rankings[query.id])) for query in scored}
     return SystemResult(
         system=system.name,
         settings=system.settings,
         queries={
-            query.id: QueryResult(
-                ranked=tuple(islice(dict.fromkeys(rankings[query.id]), KEPT)),
-                scores={str(m): value for m, value in scores.values[query.id].items()},
-                bytes=sum(sizes[doc] for doc in rankings[query.id][:INJECTED]),
+            query: QueryResult(
+                ranked=ranked[:KEPT],
+                scores={str(measure): value for measure, value in scores.values[query].items()},
+                bytes=sum(sizes[document] for document in ranked[:INJECTED]),
             )
-            for query in scored
+            for query, ranked in distinct.items()
         },
         unanswered=len(scores.unanswered),
         prepare_seconds=prepare_seconds,

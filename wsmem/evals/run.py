@@ -120,8 +120,9 @@ class Run:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Names of the systems that were asked for and could run, in the order of the board."""
-        return tuple(self.manifest["settings"]["systems"])
+        """Names of the systems that were scored on any dataset, in the order of the board."""
+        asked, scored = self.manifest["settings"]["systems"], self.manifest["systems"]
+        return tuple(name for name in asked if name in scored)
 
     @property
     def measures(self) -> tuple[str, ...]:

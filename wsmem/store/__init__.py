@@ -47,7 +47,7 @@ when it is first rewritten.
 | `transaction`, `changes`, `plan` | collecting a change; its bytes; its files, committed as one |
 | `journal`, `settling`, `locks` | the commit point; finishing and clearing up; one lock per scope |
 | `fs`, `faults` | every call that touches a file; the same with faults injected, for tests |
-| `codec`, `jsontext`, `salvage` | the shared formats; their JSON text; what a broken file still says |
+| `codec`, `jsontext`, `salvage` | the shared formats; their JSON text; broken files |
 | `layout`, `access` | directories, names, keys, lock order; what all parts share |
 | `summary`, `checkpoints`, `wording`, `history` | the Markdown files and their words |
 | `archive`, `listing` | whole scopes: moved, removed, counted |

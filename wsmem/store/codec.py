@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from wsmem.records import ROLES, STATUSES, MemoryEntry, MemoryMessage, MemoryState, Revision
 from wsmem.store.jsontext import (
@@ -107,6 +108,8 @@ def complete_entry(item: object, *, layer: str) -> tuple[dict[str, Any] | None, 
     The very same object comes back when there is nothing to do. `None` when it has no text id and
     content, with the reason.
     """
+    if _is_complete(item):
+        return item, ()
     if not isinstance(item, dict):
         return None, (f"is {_json_kind(item)}, not an object",)
     if not isinstance(item.get("id"), str) or not isinstance(item.get("content"), str):
@@ -135,6 +138,32 @@ def complete_entry(item: object, *, layer: str) -> tuple[dict[str, Any] | None, 
     return item | {
         name: fixes[name] for name in (*order, "status") if name in fixes
     } | fixes, tuple(dropped)
+
+
+_TEXT_FIELDS = itemgetter("id", "content", "scope", "type", "title", "description")
+_LIST_FIELDS = ("retrievalTerms", "tags", "supersedes", "supersededBy")
+_ONLY_TEXT: frozenset[type] = frozenset({str})
+
+
+def _is_complete(item: object) -> TypeGuard[dict[str, Any]]:
+    """Whether nothing is to be done: the quick way through, for nearly every entry read."""
+    if type(item) is not dict:
+        return False
+    try:
+        texts = _TEXT_FIELDS(item)
+    except KeyError:
+        return False
+    get = item.get
+    if not _ONLY_TEXT.issuperset(map(type, texts)) or get("importance") is None:
+        return False
+    for name in _LIST_FIELDS:
+        value = get(name)
+        if type(value) is list:
+            if not _ONLY_TEXT.issuperset(map(type, value)):
+                return False
+        elif name in item or name in {"retrievalTerms", "tags"}:
+            return False
+    return get("status") in STATUSES and "revisions" not in item
 
 
 def entry_to_stored(entry: MemoryEntry) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def json_text(value: object, indent: str = "\n") -> str:
     if isinstance(value, float):
         return float.__repr__(value) if math.isfinite(value) else "null"
     inner = indent + "  "
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # the abstract type is 10 times slower to check
         if not value:
             return "{}"
         items = [f"{quote(key)}: {json_text(item, inner)}" for key, item in value.items()]

@@ -72,6 +72,7 @@ class EntrySet:
         self.entries = entries
         self.problems = problems
         self._texts = texts
+        self._texts_before = previous.known_texts() if previous and texts is None else {}
         self._by_id: dict[str, MemoryEntry] | None = None
         self._derived: dict[str, Any] = {}
         self._priors: dict[str, Prior[Any]] = previous.hand_over() if previous else {}
@@ -88,8 +89,17 @@ class EntrySet:
     def texts(self) -> tuple[bytes, ...]:
         """The JSON text of each entry, made once: rewriting the file is a join."""
         if self._texts is None:
-            self._texts = tuple(entry_text(entry.stored) for entry in self.entries)
+            known, self._texts_before = self._texts_before, {}
+            self._texts = tuple(
+                known.get(id(entry)) or entry_text(entry.stored) for entry in self.entries
+            )
         return self._texts
+
+    def known_texts(self) -> dict[int, bytes]:
+        """The texts made so far, by identity of the entry; none while nobody needed any."""
+        if self._texts is None:
+            return {}
+        return {id(entry): text for entry, text in zip(self.entries, self._texts, strict=True)}
 
     def derive(
         self, name: str, build: Callable[[tuple[MemoryEntry, ...], Prior[T] | None], T]

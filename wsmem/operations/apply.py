@@ -22,7 +22,7 @@ from wsmem.operations.fields import (
 from wsmem.operations.outcome import OperationAudit, Outcome
 from wsmem.operations.similarity import content_tokens, is_near
 from wsmem.records import OPERATION_KINDS, Provenance
-from wsmem.redaction.credentials import contains_secret
+from wsmem.redaction.redact import contains_secret
 from wsmem.text.normalize import normalize_text, trim
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _Applier:
             effect="refused",
             reason=reason,
             content=_content_for_audit(operation.content),
-            target_id=_printable(operation.target_id),
+            target_id=_target_for_audit(operation),
         )
 
     def _apply(self, proposal: Proposal) -> OperationAudit:
@@ -323,7 +323,7 @@ class _Step:
             effect=effect,
             reason=reason,
             content=_content_for_audit(self.fields.content),
-            target_id=target.id if target is not None else _printable(self.operation.target_id),
+            target_id=target.id if target is not None else _target_for_audit(self.operation),
             entry_id=entry.id,
             created=created,
             layer=self.layer,
@@ -339,7 +339,15 @@ def _proposed_texts(operation: MemoryOperation) -> Iterable[str]:
 
 
 def _content_for_audit(content: str) -> str:
-    return "" if contains_secret(content) else trim(cut(well_formed(content), MAX_AUDIT_CONTENT))
+    content = trim(well_formed(content))
+    if not says_something(content) or contains_secret(content):
+        return ""
+    return trim(cut(content, MAX_AUDIT_CONTENT))
+
+
+def _target_for_audit(operation: MemoryOperation) -> str | None:
+    """The target as the distiller named it; an `add` has none, whatever it says."""
+    return None if operation.op == "add" else _printable(operation.target_id)
 
 
 def _printable(text: str | None) -> str | None:

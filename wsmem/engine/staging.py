@@ -1,0 +1,182 @@
+"""Buffer, claim, settle: what a stage does to the state of a scope; pure.
+
+Messages wait in `pending_messages` until they have been distilled, claimed or not: a process that
+dies in the middle loses nothing. Which of them a running stage has claimed is kept beside the
+state (`Claim`), with a lease, so that no second stage takes the same messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from wsmem.records import ROLES, MemoryMessage
+from wsmem.redaction.redact import redact
+from wsmem.text.framing import without_frames
+from wsmem.text.normalize import trim
+from wsmem.text.utf16 import utf16_cut, utf16_length
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from wsmem.records import MemoryState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The messages of one stage."""
+
+    messages: tuple[MemoryMessage, ...]
+    """As the distiller sees them; the last may be the beginning of a longer one."""
+    ids: tuple[str, ...]
+    """Pending messages the batch takes from, whole or in part."""
+    consumed: int
+    """UTF-16 units taken from the last one; the rest of it stays pending."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Messages a running stage works on, as kept in the scope's own file."""
+
+    owner: str
+    """Token of the engine that runs the stage."""
+    process: int
+    """Id of its process on this machine."""
+    ids: tuple[str, ...]
+    until: int
+    """When the lease ends, ms since the epoch: an owner that hung is not waited for."""
+
+    @classmethod
+    def from_stored(cls, raw: Any) -> Claim | None:
+        """Read a claim leniently; anything that is not one is none."""
+        if not isinstance(raw, Mapping):
+            return None
+        owner, process, ids, until = (
+            raw.get(key) for key in ("owner", "process", "messageIds", "until")
+        )
+        if (
+            not isinstance(owner, str)
+            or not isinstance(process, int)
+            or not isinstance(until, int)
+            or not isinstance(ids, list)
+        ):
+            return None
+        return cls(owner=owner, process=process, until=until,
+                   ids=tuple(item for item in ids if isinstance(item, str)))  # fmt: skip
+
+    def to_stored(self) -> dict[str, Any]:
+        """The claim as plain JSON."""
+        return {
+            "owner": self.owner,
+            "process": self.process,
+            "messageIds": list(self.ids),
+            "until": self.until,
+        }
+
+
+def usable_messages(messages: Any) -> tuple[MemoryMessage, ...]:
+    """The messages that say something, as they are buffered.
+
+    Injected memory is taken out, credentials are redacted, white space around is trimmed; what is
+    empty then, has no id or an unknown role is left out.
+    """
+    if isinstance(messages, str) or not isinstance(messages, Sequence):
+        return ()
+    kept = []
+    for message in messages:
+        if not isinstance(message, MemoryMessage) or message.role not in ROLES:
+            continue
+        if not isinstance(message.id, str) or not isinstance(message.text, str):
+            continue
+        text = trim(redact(without_frames(message.text)))
+        if message.id and text:
+            kept.append(MemoryMessage(id=message.id, role=message.role, text=text))
+    return tuple(kept)
+
+
+def buffered(
+    state: MemoryState, messages: Iterable[MemoryMessage], *, now: int
+) -> tuple[MemoryState, int]:
+    """`state` with the messages it does not know yet, and how many those were."""
+    known = {*state.seen_message_ids, *(message.id for message in state.pending_messages)}
+    fresh: dict[str, MemoryMessage] = {}
+    for message in messages:
+        if message.id not in known:
+            fresh.setdefault(message.id, message)
+    if not fresh:
+        return state, 0
+    pending = (*state.pending_messages, *fresh.values())
+    return replace(state, pending_messages=pending, last_buffered_at=now), len(fresh)
+
+
+def next_batch(state: MemoryState, *, claimed: Collection[str], max_units: int) -> Batch | None:
+    """The oldest messages nobody works on, up to `max_units` UTF-16 units; `None` when all are.
+
+    A message that does not fit is begun, not skipped; a cut never splits a character.
+    """
+    taken: list[MemoryMessage] = []
+    ids: list[str] = []
+    left = max(1, max_units)
+    consumed = 0
+    for message in state.pending_messages:
+        if message.id in claimed:
+            continue
+        length = utf16_length(message.text)
+        if length <= left:
+            taken.append(message)
+            consumed = length
+        else:
+            start = _beginning(message.text, left, at_least_one=not taken)
+            if not start:
+                break
+            taken.append(replace(message, text=start))
+            consumed = utf16_length(start)
+        ids.append(message.id)
+        left -= consumed
+        if left <= 0 or consumed < length:
+            break
+    if not taken:
+        return None
+    return Batch(messages=tuple(taken), ids=tuple(ids), consumed=consumed)
+
+
+def settled(
+    state: MemoryState, batch: Batch, *, now: int, window: int, summary_rebuilt: bool
+) -> MemoryState:
+    """`state` after the batch was distilled: its messages are seen, what was not read stays."""
+    done = set(batch.ids)
+    pending: list[MemoryMessage] = []
+    seen = list(batch.ids)
+    for message in state.pending_messages:
+        if message.id not in done:
+            pending.append(message)
+        elif message.id == batch.ids[-1] and batch.consumed < utf16_length(message.text):
+            pending.append(replace(message, text=_behind(message.text, batch.consumed)))
+            seen.remove(message.id)
+    return replace(
+        state,
+        version=state.version + summary_rebuilt,
+        checkpoint_count=state.checkpoint_count + 1,
+        last_checkpoint_at=now,
+        pending_messages=tuple(pending),
+        seen_message_ids=(*state.seen_message_ids, *seen)[-window:],
+    )
+
+
+def is_pending(state: MemoryState, batch: Batch) -> bool:
+    """Whether every message of the batch still waits, in the words the batch has of it."""
+    waiting = {message.id: message.text for message in state.pending_messages}
+    return all(waiting.get(message.id, "").startswith(message.text) for message in batch.messages)
+
+
+def _beginning(text: str, units: int, *, at_least_one: bool) -> str:
+    start = utf16_cut(text, units)
+    if start and "\ud800" <= start[-1] <= "\udbff":
+        start = start[:-1]
+    return start or (text[:1] if at_least_one else "")
+
+
+def _behind(text: str, units: int) -> str:
+    """What follows the first `units` code units, which end between two characters."""
+    return text[len(utf16_cut(text, units)) :]

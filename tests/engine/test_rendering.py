@@ -14,10 +14,19 @@ ABOUT_USER = "# 关于用户\n\n说明。\n\n- 语言: 中文\n- 风格: 先给�
 SUMMARY = f"{ABOUT_USER}\n\n# 关于本工作区\n\n说明。\n\n- 库: PG\n"
 
 
-def match(number: int, content: str, **fields: Any) -> MemoryMatch:
-    defaults: dict[str, Any] = {"id": f"mem-{number:012x}", "content": content, "scope": "workspace", "type": "fact", "title": content[:80], "description": content,
-                "tags": (), "importance": 1.0, "score": 10.0}  # fmt: skip
-    return MemoryMatch(**{**defaults, **fields})
+def match(number: int, content: str, /, **fields: Any) -> MemoryMatch:
+    plain: dict[str, Any] = {
+        "id": f"mem-{number:012x}",
+        "scope": "workspace",
+        "type": "fact",
+        "title": content[:80],
+        "description": content,
+        "content": content,
+        "tags": (),
+        "importance": 1.0,
+        "score": 10.0,
+    }
+    return MemoryMatch(**{**plain, **fields})
 
 
 def render(matches: list[MemoryMatch], max_bytes: float, summary: str = "") -> Rendered:

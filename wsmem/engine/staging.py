@@ -83,16 +83,7 @@ def usable_messages(messages: Any) -> tuple[MemoryMessage, ...]:
     """
     if isinstance(messages, str) or not isinstance(messages, Sequence):
         return ()
-    kept = []
-    for message in messages:
-        if not isinstance(message, MemoryMessage) or message.role not in ROLES:
-            continue
-        if not isinstance(message.id, str) or not isinstance(message.text, str):
-            continue
-        text = trim(redact(without_frames(message.text)))
-        if message.id and text:
-            kept.append(MemoryMessage(id=message.id, role=message.role, text=text))
-    return tuple(kept)
+    return tuple(kept for message in messages if (kept := _usable(message)) is not None)
 
 
 def buffered(
@@ -168,6 +159,19 @@ def is_pending(state: MemoryState, batch: Batch) -> bool:
     """Whether every message of the batch still waits, in the words the batch has of it."""
     waiting = {message.id: message.text for message in state.pending_messages}
     return all(waiting.get(message.id, "").startswith(message.text) for message in batch.messages)
+
+
+def _usable(message: Any) -> MemoryMessage | None:
+    if not isinstance(message, MemoryMessage) or message.role not in ROLES:
+        return None
+    identifier: Any = message.id  # a host that is not type-checked may hand over anything
+    text: Any = message.text
+    if not isinstance(identifier, str) or not isinstance(text, str):
+        return None
+    text = trim(redact(without_frames(text)))
+    if not identifier or not text:
+        return None
+    return MemoryMessage(id=identifier, role=message.role, text=text)
 
 
 def _beginning(text: str, units: int, *, at_least_one: bool) -> str:

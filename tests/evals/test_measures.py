@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,3 +156,40 @@ def test_reading_only_to_the_deepest_cutoff_changes_nothing(
     assert [alone.mean(measure) for measure in shallow] == [
         together.mean(measure) for measure in shallow
     ]
+
+
+def by_definition(measure: str, ranking: list[str], grades: dict[str, int], k: int) -> float:
+    """The textbook formulas, over a ranking without repeats."""
+    top = ranking[:k]
+    hits = [rank for rank, doc in enumerate(top, start=1) if grades.get(doc, 0) > 0]
+    relevant = sum(grade > 0 for grade in grades.values())
+    if measure == "P":
+        return len(hits) / k
+    if measure == "R":
+        return len(hits) / relevant
+    if measure == "RR":
+        return 1 / hits[0] if hits else 0.0
+    if measure == "Success":
+        return float(bool(hits))
+    ideal = sorted(grades.values(), reverse=True)[:k]
+    gained = [grades.get(doc, 0) for doc in top]
+    dcg, best = (
+        sum(grade / math.log2(rank + 1) for rank, grade in enumerate(gains, start=1))
+        for gains in (gained, ideal)
+    )
+    return dcg / best
+
+
+@given(
+    ranking=st.lists(st.sampled_from("abcdefghij"), max_size=10, unique=True),
+    grades=st.dictionaries(st.sampled_from("abcdefghijkl"), st.integers(0, 3), min_size=1).filter(
+        lambda grades: any(grades.values())
+    ),
+    k=st.integers(1, 12),
+)
+@pytest.mark.parametrize("measure", ["nDCG", "RR", "R", "P", "Success"])
+def test_the_library_agrees_with_the_definitions(
+    measure: str, ranking: list[str], grades: dict[str, int], k: int
+) -> None:
+    expected = by_definition(measure, ranking, grades, k)
+    assert mean(f"{measure}@{k}", {"q": ranking}, {"q": grades}) == pytest.approx(expected)

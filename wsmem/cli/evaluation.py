@@ -42,6 +42,12 @@ Split = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
+_EXCERPT = 60
+"""Characters of an entry's text shown in a table."""
+_WIDEST = 1000
+"""Columns that no table reaches."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("eval", help="Score systems on labelled sets and print the board.")(evaluate)
@@ -256,7 +262,8 @@ def _progress(names: list[str]) -> Iterator[OnProgress | None]:
 
         def on_progress(dataset: str, part: float) -> None:
             done[dataset] += part
-            bars.update(total, completed=int(sum(done.values()) + 1e-9), description=dataset)
+            # The parts of a set add up to a hair under or over one.
+            bars.update(total, completed=round(sum(done.values()), 6), description=dataset)
 
         yield on_progress
 
@@ -270,10 +277,8 @@ def _print_board(evaluation: Evaluation, *, as_json: bool) -> None:
         skipped = [item.to_json() for item in evaluation.skipped]
         print(strict_json({"rows": rows, "skipped": skipped}))
     elif rows:
-        console = _console()
         wide = board_table(rows, margins=True)
-        fits = console.measure(wide).maximum <= console.width
-        _print_table(wide if fits else board_table(rows, margins=False))
+        _print_table(wide if _fits(wide) else board_table(rows, margins=False))
 
 
 def _print_notes(evaluation: Evaluation, out: str | None) -> None:
@@ -332,18 +337,20 @@ def _print_explained(explained: ExplainedQuery, top: int) -> None:
     _print_table(signals)
 
 
-_EXCERPT = 60
+def _print_table(table: Table) -> None:
+    """Print a table whole: a terminal may wrap its lines, but no cell is cut short."""
+    _console().print(table)
+
+
+def _fits(table: Table) -> bool:
+    """Whether a table is as wide as the terminal at most; nobody looks at the end of a pipe."""
+    from rich.console import Console  # noqa: PLC0415  slow to import
+
+    terminal = Console()
+    return not terminal.is_terminal or _console().measure(table).maximum <= terminal.width
 
 
 def _console() -> Console:
     from rich.console import Console  # noqa: PLC0415  slow to import
 
-    console = Console(highlight=False)
-    # Nobody looks at the far end of a pipe: write lines whole there.
-    return console if console.is_terminal else Console(highlight=False, width=1000)
-
-
-def _print_table(table: Table) -> None:
-    console = _console()
-    needed = console.measure(table).maximum
-    console.print(table, width=max(needed, 1), crop=False, no_wrap=True, overflow="ignore")
+    return Console(highlight=False, width=_WIDEST)

@@ -9,6 +9,7 @@ a commit. What the steps mean together is decided in `journal`.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -19,8 +20,9 @@ FILE_MODE = 0o600
 _TOO_OPEN = 0o077
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
+# Without blocking: a pipe in place of a file must not stop a recall.
+_READ = os.O_RDONLY | _BINARY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 # Steps tried until a rewritten file's time differs from its predecessor's: file systems keep time
 # in units of 1 ns (ext4, APFS), 100 ns (NTFS), 1 ms, 1 s, or 2 s (FAT).
@@ -47,7 +49,10 @@ class FileSystem:
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
-            stamp = _stamp(os.fstat(fd))
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file", path)
+            stamp = _stamp(status)
             with open(fd, "rb", closefd=False) as file:
                 return file.read(), stamp
         finally:

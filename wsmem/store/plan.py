@@ -8,12 +8,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from wsmem.errors import StaleSnapshotError, StoreVersionError, StoreWriteError
-from wsmem.store import journal as journals
 from wsmem.store.changes import Outcome, ScopeChange, outcome_of
 from wsmem.store.codec import FORMAT
 from wsmem.store.fs import make_directories
 from wsmem.store.history import names_to_drop
-from wsmem.store.journal import Journal, StagedFile
+from wsmem.store.journal import (
+    Journal,
+    StagedFile,
+    carry_out,
+    commit,
+    discard,
+    stage,
+    write_draft,
+)
 from wsmem.store.jsontext import json_bytes, replace_surrogates
 from wsmem.store.layout import (
     CHECKPOINTS,
@@ -148,7 +155,7 @@ class CommitPlan:
             self._give_up(journal)
             raise
         try:
-            journals.carry_out(access.fs, access.layout, journal)
+            carry_out(access.fs, access.layout, journal)
         except OSError as error:  # a fact all the same: readers see it, the next writer ends it
             _log.warning("a committed change waits to be carried out: %s", error)
 
@@ -156,9 +163,9 @@ class CommitPlan:
         access, fs = self._access, self._access.fs
         for folder in self._directories:
             make_directories(fs, folder, top=access.layout.root)
-        draft = journals.write_draft(fs, access.layout, journal)
+        draft = write_draft(fs, access.layout, journal)
         now_ns = time.time_ns()
-        stamps = {file.target: journals.stage(fs, journal, file, now_ns) for file in self._files}
+        stamps = {file.target: stage(fs, journal, file, now_ns) for file in self._files}
         for key, snapshot in read.items():
             if access.reader.generation(key, access.layout.scope(key)) != snapshot.generation:
                 raise StaleSnapshotError(key)
@@ -167,10 +174,10 @@ class CommitPlan:
             new = {name: stamps[target] for name, target in self._targets[key].items()}
             after.append(outcome.snapshot(self._before[key], new))
         with access.expecting(after):
-            journals.commit(fs, access.layout, journal, draft)
+            commit(fs, access.layout, journal, draft)
 
     def _give_up(self, journal: Journal) -> bool:
         """Clear what was staged, as far as the system lets us; `False` when it is a fact."""
         with suppress(OSError):
-            return journals.discard(self._access.fs, self._access.layout, journal)
+            return discard(self._access.fs, self._access.layout, journal)
         return True

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from wsmem.errors import LockTimeoutError, StoreWriteError
-from wsmem.store import journal as journals
 from wsmem.store.fs import remove_tree
+from wsmem.store.journal import carry_out, discard
 from wsmem.store.layout import CHECKPOINTS, HISTORY, SET_ASIDE
 from wsmem.store.locks import hold_locks
 
@@ -50,9 +50,9 @@ def settle(access: StoreAccess, keys: Sequence[str]) -> None:
     access.journals.set_damaged_aside()
     for key in keys:
         for committed in access.journals.committed(key):
-            journals.carry_out(access.fs, access.layout, committed)
+            carry_out(access.fs, access.layout, committed)
         for draft in access.journals.drafts(key):
-            journals.discard(access.fs, access.layout, draft)
+            discard(access.fs, access.layout, draft)
         if key not in access.swept:
             _sweep(access, key)
             access.swept.add(key)
@@ -77,7 +77,7 @@ def recover(access: StoreAccess) -> tuple[str, ...]:
     done = [f"journal set aside: {path}" for path in access.journals.set_damaged_aside()]
     try:
         for journal in access.journals.committed():
-            journals.carry_out(access.fs, access.layout, journal)
+            carry_out(access.fs, access.layout, journal)
             done.append(f"change carried out: {journal.id} in {', '.join(journal.scopes)}")
         for journal in access.journals.drafts():
             with suppress(LockTimeoutError), locked(access, journal.scopes, 0):

@@ -32,8 +32,6 @@ from wsmem.retrieval.scan import scan
 from wsmem.text.analysis import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from collections.abc import Callable, Sequence
 
     from wsmem.records import MemoryEntry
@@ -84,7 +82,6 @@ def measure(count: int, queries: int, naive: int, seed: int) -> dict[str, object
     asked = [query.text for query in synthetic_queries(entries, queries, seed=seed + 1)]
     started = time.perf_counter()
     index = Index.build(entries)
-    _ = index.segments
     built = time.perf_counter() - started
     engines = {"bm25s": bm25s_engine(entries)}
     for name in PROFILES:

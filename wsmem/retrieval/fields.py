@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from wsmem.text.utf16 import utf16_length
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -15,22 +17,33 @@ CONTENT, TITLE, TAG, TERM = 0, 1, 2, 4
 """Where a term stands, as bits: several may be set, content sets none."""
 
 
+_TITLE_UNITS, _DESCRIPTION_UNITS = 80, 240
+"""Where hosts cut the content to fill an empty title or description (UTF-16 units)."""
+
+
 def searched_fields(entry: MemoryEntry) -> Iterator[tuple[int, str]]:
     """Yield (field bit, text) of everything the terms signals read, content first.
 
-    A title or description that only repeats the start of the content is left out: hosts fill empty
-    ones that way, and counting the same words twice would favour entries nobody titled.
+    A title or description that a host filled with the start of the content is left out: counting
+    the same words twice would favour entries nobody titled.
     """
     content = entry.content
     yield CONTENT, content
-    if entry.title and not content.startswith(entry.title):
+    if entry.title and not _is_filled(entry.title, content, _TITLE_UNITS):
         yield TITLE, entry.title
-    if entry.description and not content.startswith(entry.description):
+    if entry.description and not _is_filled(entry.description, content, _DESCRIPTION_UNITS):
         yield CONTENT, entry.description
     for tag in entry.tags:
         yield TAG, tag
     for term in entry.retrieval_terms:
         yield TERM, term
+
+
+def _is_filled(text: str, content: str, units: int) -> bool:
+    # A cut through a surrogate pair is one unit short; trimming may shorten it further.
+    return content.startswith(text) and (
+        len(text) == len(content) or len(text) >= units - 2 or utf16_length(text) >= units - 2
+    )
 
 
 def haystack(entry: MemoryEntry) -> str:

@@ -6,15 +6,15 @@ rows: the rows of term `t` are `rows[starts[t]:starts[t + 1]]`.
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wsmem.retrieval.fields import searched_fields
-from wsmem.text.analysis import cjk_terms, fold, is_cjk_run, run_terms, runs
+from wsmem.retrieval.fields import changed_ms
+from wsmem.retrieval.signals import clamped_importance
+from wsmem.retrieval.stream import BARRIER, TermStream
 from wsmem.text.scripts import is_cjk
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from wsmem.records import MemoryEntry
 
     Ints = npt.NDArray[np.int32]
-
-_BARRIER = -1
-"""Stands in the stream between fields, so that nothing pairs across them."""
 
 
 class Postings(NamedTuple):
@@ -43,44 +40,63 @@ class Postings(NamedTuple):
 class Segment:
     """Entries in the order given; documents are numbered from 0 in that order."""
 
-    def __init__(self, entries: Sequence[MemoryEntry]) -> None:
+    def __init__(self, entries: Sequence[MemoryEntry], stream: TermStream) -> None:
         self.entries = tuple(entries)
-        stream = _Stream()
-        for document, entry in enumerate(self.entries):
-            stream.add(document, entry)
-        self.vocabulary = stream.freeze()
-        self.lengths = np.array(stream.lengths, dtype=np.float64)
-        self._place(stream)
-
-    def _place(self, stream: _Stream) -> None:
-        """Sort the stream by term into postings and positions."""
-        size = len(self.vocabulary)
-        self.stream: Ints = np.frombuffer(stream.terms, dtype=np.int32)
-        self.stream_documents: Ints = np.repeat(
-            np.arange(len(self.entries), dtype=np.int32), np.diff([0, *stream.ends])
+        self.vocabulary = stream.vocabulary
+        self.importances = np.array(
+            [clamped_importance(entry.importance) for entry in self.entries], dtype=np.float64
         )
-        stream_fields = np.frombuffer(stream.fields, dtype=np.uint8)
-        positions = np.flatnonzero(self.stream != _BARRIER).astype(np.int32)
-        terms = self.stream[positions]
-        self.positions = positions[np.argsort(terms, kind="stable")]
-        self.position_starts = _row_starts(terms, size)
+        """Importance within 0 to 3; NaN where it is not a number."""
+        self.changed = np.array(
+            [np.nan if (ms := changed_ms(entry)) is None else ms for entry in self.entries],
+            dtype=np.float64,
+        )
+        """When each entry last changed, in ms since the epoch; NaN where no date can be read."""
+        self.stream = stream
+        self._place()
 
-        extra = np.frombuffer(stream.extras, dtype=np.int32).reshape(-1, 3)
-        all_terms = np.concatenate([terms, extra[:, 0]])
-        all_documents = np.concatenate([self.stream_documents[positions], extra[:, 1]])
-        all_fields = np.concatenate([stream_fields[positions], extra[:, 2].astype(np.uint8)])
+    @classmethod
+    def of(cls, entries: Sequence[MemoryEntry]) -> Segment:
+        """Analyse entries and index them."""
+        return cls(entries, TermStream.read(entries))
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple[Segment, npt.NDArray[np.bool_]]]) -> Segment:
+        """One segment of several, with only the documents that each mask keeps."""
+        entries = [
+            segment.entries[at] for segment, keep in parts for at in np.flatnonzero(keep).tolist()
+        ]
+        return cls(entries, TermStream.joined([(part.stream, keep) for part, keep in parts]))
+
+    @property
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """UTF-8 bytes read from each entry."""
+        return self.stream.lengths
+
+    def _place(self) -> None:
+        """Sort the stream by term into postings and positions."""
+        stream, size = self.stream, len(self.vocabulary)
+        positions = np.flatnonzero(stream.terms != BARRIER).astype(np.int32)
+        terms = stream.terms[positions]
+        self._positions = positions[np.argsort(terms, kind="stable")]
+        self._position_starts = _row_starts(terms, size)
+        all_terms = np.concatenate([terms, stream.extras[:, 0]])
+        all_documents = np.concatenate([stream.documents[positions], stream.extras[:, 1]])
+        all_fields = np.concatenate(
+            [stream.fields[positions], stream.extras[:, 2].astype(np.uint8)]
+        )
         key = all_terms.astype(np.int64) * max(1, len(self.entries)) + all_documents
         order = np.argsort(key, kind="stable")
         first = np.flatnonzero(np.diff(key[order], prepend=-1))
-        self.documents: Ints = all_documents[order][first]
+        self._documents: Ints = all_documents[order][first]
         counts = np.diff(first, append=len(order))
-        self.counts = np.minimum(counts, np.iinfo(np.uint16).max).astype(np.uint16)
-        self.fields = (
+        self._counts = np.minimum(counts, np.iinfo(np.uint16).max).astype(np.uint16)
+        self._fields = (
             np.bitwise_or.reduceat(all_fields[order], first)
             if len(first)
             else np.empty(0, dtype=np.uint8)
         )
-        self.starts = _row_starts(all_terms[order][first], size)
+        self._starts = _row_starts(all_terms[order][first], size)
 
     def postings(self, term: str) -> Postings | None:
         """Where a term occurs, `None` if nowhere.
@@ -93,12 +109,12 @@ class Segment:
         at = self.vocabulary.get(term)
         if at is None:
             return None
-        rows = slice(self.starts[at], self.starts[at + 1])
-        return Postings(self.documents[rows], self.counts[rows], self.fields[rows])
+        rows = slice(self._starts[at], self._starts[at + 1])
+        return Postings(self._documents[rows], self._counts[rows], self._fields[rows])
 
     def _letter_postings(self, letter: str) -> Postings | None:
         rows = [
-            self.documents[self.starts[at] : self.starts[at + 1]]
+            self._documents[self._starts[at] : self._starts[at + 1]]
             for at in self._terms_by_letter.get(letter, ())
         ]
         if not rows:
@@ -126,10 +142,10 @@ class Segment:
             a, b = self.vocabulary.get(first), self.vocabulary.get(second)
             if a is None or b is None:
                 continue
-            span_a = self.position_starts[a + 1] - self.position_starts[a]
-            span_b = self.position_starts[b + 1] - self.position_starts[b]
+            span_a = self._position_starts[a + 1] - self._position_starts[a]
+            span_b = self._position_starts[b + 1] - self._position_starts[b]
             rarer, other, shift = (a, b, 1) if span_a <= span_b else (b, a, -1)
-            starts.append(self.position_starts[rarer])
+            starts.append(self._position_starts[rarer])
             counts.append(min(span_a, span_b))
             shifts.append(shift)
             wanted.append(other)
@@ -139,67 +155,17 @@ class Segment:
             return empty, empty
         rows = np.concatenate(
             [
-                self.positions[start : start + count]
+                self._positions[start : start + count]
                 for start, count in zip(starts, counts, strict=True)
             ]
         )
         neighbours = rows + np.repeat(np.array(shifts, dtype=np.int32), counts)
         # The stream ends with a barrier, so a step off its end (or to -1, its last item) is one.
-        hits = self.stream[neighbours] == np.repeat(np.array(wanted, dtype=np.int32), counts)
+        hits = self.stream.terms[neighbours] == np.repeat(np.array(wanted, dtype=np.int32), counts)
         number = np.repeat(np.array(numbers, dtype=np.int64), counts)[hits]
-        key = np.unique(number * len(self.entries) + self.stream_documents[rows[hits]])
+        key = np.unique(number * len(self.entries) + self.stream.documents[rows[hits]])
         found, documents = np.divmod(key, len(self.entries))
         return found.astype(np.int32), documents.astype(np.int32)
-
-
-class _Stream:
-    """Terms of entries as they are read, numbered by first appearance."""
-
-    def __init__(self) -> None:
-        self._vocabulary: defaultdict[str, int] = defaultdict()
-        self._vocabulary.default_factory = self._vocabulary.__len__
-        self._known_runs: dict[str, tuple[list[int], int]] = {}
-        self.terms = array("i")
-        self.fields = bytearray()
-        self.extras = array("i")
-        """Triples (term, document, field) of identifiers kept whole beside the stream."""
-        self.ends: list[int] = []
-        self.lengths: list[int] = []
-
-    def add(self, document: int, entry: MemoryEntry) -> None:
-        """Append one entry's fields; its length is the UTF-8 bytes of what was read."""
-        length = 0
-        for field, text in searched_fields(entry):
-            folded = fold(text)
-            length += len(folded.encode("utf-8", "surrogatepass"))
-            before = len(self.terms)
-            for run in runs(folded):
-                if is_cjk_run(run):
-                    vocabulary = self._vocabulary
-                    self.terms.extend([vocabulary[term] for term in cjk_terms(run)])
-                    continue
-                parts, whole = self._run(run)
-                self.terms.extend(parts)
-                if whole >= 0:
-                    self.extras.extend((whole, document, field))
-            self.terms.append(_BARRIER)
-            self.fields.extend(bytes((field,)) * (len(self.terms) - before))
-        self.ends.append(len(self.terms))
-        self.lengths.append(length)
-
-    def _run(self, run: str) -> tuple[list[int], int]:
-        known = self._known_runs.get(run)
-        if known is None:
-            parts, whole = run_terms(run)
-            ids = [self._vocabulary[part] for part in parts]
-            known = ids, -1 if whole is None else self._vocabulary[whole]
-            self._known_runs[run] = known
-        return known
-
-    def freeze(self) -> dict[str, int]:
-        """The vocabulary, which grows no more."""
-        self._vocabulary.default_factory = None
-        return self._vocabulary
 
 
 def _row_starts(sorted_or_not: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int64]:

@@ -99,21 +99,24 @@ def _gather(index: Index, terms: list[str]) -> Hits:
     documents, counts, fields, lengths = [], [], [], []
     for term in terms:
         found = 0
-        for offset, segment in index.placed_segments:
+        for segment, places, whole in index.placed:
             postings = segment.postings(term)
-            if postings is not None:
-                documents.append(postings.documents + offset if offset else postings.documents)
-                counts.append(postings.counts)
-                fields.append(postings.fields)
-                found += len(postings.documents)
+            if postings is None:
+                continue
+            at, times, bits = places[postings.documents], postings.counts, postings.fields
+            if not whole:
+                stays = at >= 0
+                at, times, bits = at[stays], times[stays], bits[stays]
+            documents.append(at)
+            counts.append(times)
+            fields.append(bits)
+            found += len(at)
         lengths.append(found)
     if not documents:
         none = np.empty(0)
-        return Hits(
-            none.astype(np.int64), none, none.astype(np.uint8), np.array(lengths, dtype=np.int64)
-        )
+        return Hits(none.astype(np.int64), none, none.astype(np.uint8), np.array(lengths, np.int64))
     return Hits(
-        np.concatenate(documents).astype(np.int64),
+        np.concatenate(documents),
         np.concatenate(counts).astype(np.float64),
         np.concatenate(fields),
         np.array(lengths, dtype=np.int64),
@@ -126,7 +129,10 @@ def _pairs(index: Index, pairs: tuple[tuple[str, str], ...], masses: dict[str, f
     if not pairs:
         return column
     pair_mass = np.array([masses.get(a, 0.0) + masses.get(b, 0.0) for a, b in pairs])
-    for offset, segment in index.placed_segments:
+    for segment, places, whole in index.placed:
         found, documents = segment.pair_documents(pairs)
-        column += np.bincount(documents + offset, weights=pair_mass[found], minlength=len(index))
+        at = places[documents]
+        if not whole:
+            found, at = found[at >= 0], at[at >= 0]
+        column += np.bincount(at, weights=pair_mass[found], minlength=len(index))
     return column / (float(sum(pair_mass.tolist())) or 1.0)

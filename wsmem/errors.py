@@ -287,3 +287,28 @@ class RelativePathError(InvalidInputError):
             f"{self.path!r} is a relative path; nothing was read or written, because a process's "
             "own directory is not taken for a workspace. Give an absolute path"
         )
+
+
+class ArchivedScopeError(WsmemError):
+    """A workspace is in the archive: it is not recalled, and nothing was written to it."""
+
+    def __init__(self, scope: str, cwd: str) -> None:
+        super().__init__(scope, cwd)  # args rebuild the error when unpickled
+        self.scope, self.cwd = scope, cwd
+
+    def __str__(self) -> str:
+        return (
+            f"the memory of {self.cwd or self.scope} is archived; nothing was changed. "
+            "Restore it to use it again, or purge it to begin anew"
+        )
+
+
+class SessionLookupError(WsmemError, LookupError):
+    """The host could not say which workspace a session belongs to; nothing was written."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)  # args rebuild the error when unpickled
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.problem}; nothing was written. Give the workspace's directory, or try again"

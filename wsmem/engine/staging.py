@@ -2,12 +2,12 @@
 
 Messages wait in `pending_messages` until they have been distilled, claimed or not: a process that
 dies in the middle loses nothing. Which of them a running stage has claimed is kept beside the
-state (`Claim`), with a lease, so that no second stage takes the same messages.
+state (`wsmem.engine.claims`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,46 +33,8 @@ class Batch:
     """Pending messages the batch takes from, whole or in part."""
     consumed: int
     """UTF-16 units taken from the last one; the rest of it stays pending."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """Messages a running stage works on, as kept in the scope's own file."""
-
-    owner: str
-    """Token of the engine that runs the stage."""
-    process: int
-    """Id of its process on this machine."""
-    ids: tuple[str, ...]
-    until: int
-    """When the lease ends, ms since the epoch: an owner that hung is not waited for."""
-
-    @classmethod
-    def from_stored(cls, raw: Any) -> Claim | None:
-        """Read a claim leniently; anything that is not one is none."""
-        if not isinstance(raw, Mapping):
-            return None
-        owner, process, ids, until = (
-            raw.get(key) for key in ("owner", "process", "messageIds", "until")
-        )
-        if (
-            not isinstance(owner, str)
-            or not isinstance(process, int)
-            or not isinstance(until, int)
-            or not isinstance(ids, list)
-        ):
-            return None
-        return cls(owner=owner, process=process, until=until,
-                   ids=tuple(item for item in ids if isinstance(item, str)))  # fmt: skip
-
-    def to_stored(self) -> dict[str, Any]:
-        """The claim as plain JSON."""
-        return {
-            "owner": self.owner,
-            "process": self.process,
-            "messageIds": list(self.ids),
-            "until": self.until,
-        }
+    limited: bool = False
+    """Whether more was waiting that did not fit."""
 
 
 def usable_messages(messages: Any) -> tuple[MemoryMessage, ...]:
@@ -110,14 +72,19 @@ def next_batch(state: MemoryState, *, claimed: Collection[str], max_units: int) 
     ids: list[str] = []
     left = max(1, max_units)
     consumed = 0
+    limited = False
     for message in state.pending_messages:
         if message.id in claimed:
             continue
+        if left <= 0:
+            limited = True
+            break
         length = utf16_length(message.text)
         if length <= left:
             taken.append(message)
             consumed = length
         else:
+            limited = True
             start = _beginning(message.text, left, at_least_one=not taken)
             if not start:
                 break
@@ -125,11 +92,11 @@ def next_batch(state: MemoryState, *, claimed: Collection[str], max_units: int) 
             consumed = utf16_length(start)
         ids.append(message.id)
         left -= consumed
-        if left <= 0 or consumed < length:
+        if limited:
             break
     if not taken:
         return None
-    return Batch(messages=tuple(taken), ids=tuple(ids), consumed=consumed)
+    return Batch(messages=tuple(taken), ids=tuple(ids), consumed=consumed, limited=limited)
 
 
 def settled(

@@ -19,7 +19,7 @@ from wsmem.operations.fields import (
     well_formed,
     without_speaker_labels,
 )
-from wsmem.operations.outcome import OperationAudit, Outcome
+from wsmem.operations.outcome import QUOTED_MATERIAL, OperationAudit, Outcome
 from wsmem.operations.similarity import content_tokens, is_near
 from wsmem.records import OPERATION_KINDS, Provenance
 from wsmem.redaction.redact import contains_secret
@@ -42,10 +42,6 @@ MAX_AUDIT_CONTENT = 2_000
 
 MIN_ECHO = 8
 """Shortest statement that is compared with the distiller's own instructions."""
-
-
-QUOTED_MATERIAL = "quoted-material"
-"""Provenance of an entry whose wording comes out of pasted or quoted text."""
 
 
 class IdSource(Protocol):

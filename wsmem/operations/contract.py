@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wsmem.records import MemoryEntry, MemoryMessage, Reason
+    from wsmem.records import MemoryEntry, MemoryMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,8 @@ class DistillRequest:
     """Key of the scope whose messages these are."""
     cwd: str
     """Directory of the workspace, empty in the global scope."""
-    reason: Reason
+    reason: str
+    """Why the stage ended, a `Reason` as a rule."""
     messages: tuple[MemoryMessage, ...]
     """Redacted, without injected memory, within the stage's cap; only they are evidence."""
     existing: tuple[MemoryEntry, ...]

@@ -1,0 +1,120 @@
+"""The entries a recall searches, and an index over them once it pays.
+
+The first recall of a state scans; an index is built in the background when a second one comes, and
+from then on it follows every change. All ways give the same ranking.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+
+    from wsmem.records import MemoryEntry
+    from wsmem.retrieval.index import Index
+    from wsmem.store.snapshot import EntrySet, ScopeSnapshot
+
+_MAX_CORPORA = 32
+"""Combinations of scopes kept; the one unused longest goes first."""
+MAX_INLINE_CHANGES = 256
+"""Changed entries that an index takes in at once; a larger change is indexed in the background."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What one recall searches."""
+
+    entries: tuple[MemoryEntry, ...]
+    """Global first, then workspace, then session; each in file order."""
+    index: Index | None
+
+
+class Corpora:
+    """Keeps entries and index for each combination of scopes that is asked for.
+
+    Args:
+        background: Where indexes are built; without one every recall scans, as a process that
+            answers one question should.
+    """
+
+    def __init__(self, background: Executor | None = None) -> None:
+        self._background = background
+        self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def of(self, snapshots: Sequence[ScopeSnapshot]) -> Corpus:
+        """Entries of these snapshots, and their index if there is one."""
+        key = tuple(snapshot.key for snapshot in snapshots)
+        with self._guard:
+            kept = self._kept.setdefault(key, _Kept())
+            self._kept.move_to_end(key)
+            if len(self._kept) > _MAX_CORPORA:
+                self._kept.popitem(last=False)
+        corpus, build = kept.present([snapshot.entry_set for snapshot in snapshots])
+        if build and self._background is not None:
+            try:
+                self._background.submit(kept.build)
+            except RuntimeError:  # the engine is closing: no index any more
+                kept.building = False
+        return corpus
+
+    def warm(self, snapshots: Sequence[ScopeSnapshot]) -> None:
+        """Build the index of these snapshots now, in this thread."""
+        self.of(snapshots)
+        self._kept[tuple(snapshot.key for snapshot in snapshots)].build()
+
+
+class _Kept:
+    """One combination of scopes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sets: tuple[EntrySet, ...] = ()
+        self._entries: tuple[MemoryEntry, ...] = ()
+        self._index: Index | None = None
+        self._indexed: tuple[MemoryEntry, ...] = ()
+        self._uses = 0
+        self.building = False
+
+    def present(self, sets: Sequence[EntrySet]) -> tuple[Corpus, bool]:
+        """The corpus of these entries, and whether its index should be built now."""
+        with self._lock:
+            if len(sets) != len(self._sets) or any(
+                new is not old for new, old in zip(sets, self._sets, strict=True)
+            ):
+                self._sets = tuple(sets)
+                self._entries = tuple(chain.from_iterable(each.entries for each in sets))
+            self._uses += 1
+            if self._index is not None and self._indexed is not self._entries:
+                self._catch_up(self._index)
+            fresh = self._index if self._indexed is self._entries else None
+            build = fresh is None and self._uses > 1 and not self.building
+            self.building = self.building or build
+            return Corpus(self._entries, fresh), build
+
+    def build(self) -> None:
+        """Build the index of what is searched now, or bring the present one up to it."""
+        with self._lock:
+            entries, index = self._entries, self._index
+        try:
+            from wsmem.retrieval.index import Index  # noqa: PLC0415 - NumPy, not for one query
+
+            index = Index.build(entries) if index is None else index.updated(entries)
+            index.length_norms, index.importances, index.changed  # noqa: B018 - filled for the first query
+        finally:
+            with self._lock:
+                self.building = False
+                if index is not None:
+                    self._index, self._indexed = index, entries
+
+    def _catch_up(self, index: Index) -> None:
+        known = {id(entry) for entry in self._indexed}
+        changes = sum(id(entry) not in known for entry in self._entries)
+        if changes <= MAX_INLINE_CHANGES:
+            self._index, self._indexed = index.updated(self._entries), self._entries

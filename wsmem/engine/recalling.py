@@ -1,0 +1,277 @@
+"""Answer one recall: read snapshots, rank, redact, render. Synchronous, standard library only.
+
+Reads and nothing else: no lock is waited for, no directory is made. Whatever fails is left out of
+the answer and named in `degraded`; nothing raises.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from wsmem.engine.corpora import Corpus
+from wsmem.engine.rendering import render_context
+from wsmem.errors import WsmemError
+from wsmem.operations.outcome import QUOTED_MATERIAL
+from wsmem.records import MemoryContext, MemoryMatch
+from wsmem.redaction.redact import redact
+from wsmem.retrieval.profile import load_profile
+from wsmem.scopes import GLOBAL_KEY
+from wsmem.store.wording import with_wording, wording_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from wsmem.engine.corpora import Corpora
+    from wsmem.engine.locating import Locator, Place
+    from wsmem.records import Match, MemoryEntry, RecallInput
+    from wsmem.retrieval.profile import Profile
+    from wsmem.settings import Language, Settings
+    from wsmem.store.snapshot import ScopeSnapshot
+    from wsmem.store.store import MemoryStore
+
+MAX_LIMIT = 1_000
+PREVIEW_FROM, PREVIEW_SIZE = 4_000, 1_000
+"""Where a scan may take longer than a caller waits, the newest entries are ranked first, so that
+there is something to show when time runs out."""
+
+LATE = "deadline"
+"""In `degraded`: time ran out before everything was looked at."""
+
+_REFERENCE_PENALTY = 8.0
+"""The `surfaced_penalty` that profiles were made for; others scale the profile's weight."""
+
+
+class Progress:
+    """The best answer so far, for a caller who cannot wait for the whole one."""
+
+    def __init__(self) -> None:
+        self.place: Place | None = None
+        self.context: MemoryContext | None = None
+        """An answer that may be handed out as it is."""
+        self.abandoned = threading.Event()
+        """Set by the caller: nobody waits any more, stop at the next step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What was read before ranking."""
+
+    scope: str
+    summary: str
+    corpus: Corpus
+    problems: tuple[str, ...]
+
+
+class Recaller:
+    """Answers recalls over one store.
+
+    Args:
+        store: Where memory is.
+        settings: Limits, budget, profile, language.
+        locator: Finds scopes, the same for reading and writing.
+        clock: Milliseconds since the epoch.
+        corpora: Keeps entries and indexes between recalls.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        settings: Settings,
+        locator: Locator,
+        *,
+        clock: Callable[[], int],
+        corpora: Corpora,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._locator = locator
+        self._clock = clock
+        self._corpora = corpora
+        self._profile: Profile | None = None
+
+    def recall(
+        self,
+        request: RecallInput,
+        *,
+        surfaced: Callable[[Place], Collection[str]] | None = None,
+        progress: Progress | None = None,
+    ) -> MemoryContext:
+        """Answer `request` with what can be read.
+
+        Args:
+            request: The question.
+            surfaced: Ids shown lately in the conversation a place belongs to.
+            progress: Filled on the way with answers that could be given at once.
+        """
+        progress = progress or Progress()
+        try:
+            return self._recall(request, surfaced, progress)
+        except Exception as error:  # noqa: BLE001 - a recall never fails the one who asks
+            best = progress.context or MemoryContext(scope="", summary="", matches=(), text="")
+            return replace(best, degraded=_joined(best.degraded, describe(error)))
+
+    def entries_of(self, place: Place) -> Corpus:
+        """What a recall of this place searches."""
+        return self._corpora.of([self._store.read_scope(scope) for scope in place.read])
+
+    def warm(self, place: Place) -> None:
+        """Build the index a recall of this place uses."""
+        self._corpora.warm([self._store.read_scope(scope) for scope in place.read])
+
+    def _recall(
+        self,
+        request: RecallInput,
+        surfaced: Callable[[Place], Collection[str]] | None,
+        progress: Progress,
+    ) -> MemoryContext:
+        place = self._locator.place(cwd=request.cwd, session_id=request.session_id)
+        progress.place = place
+        known = self._read(place)
+        progress.context = self._context(request, known, ())
+        if progress.abandoned.is_set():
+            return progress.context
+        shown = {*request.surfaced_ids, *(surfaced(place) if surfaced is not None else ())}
+        preview = self._preview(request, known, shown)
+        if preview is not None:
+            progress.context = self._context(request, known, preview)
+        if progress.abandoned.is_set():
+            return progress.context
+        matches = self._rank(request, known.corpus, shown)
+        return self._context(request, known, matches)
+
+    def _read(self, place: Place) -> _Known:
+        snapshots: list[ScopeSnapshot] = []
+        problems = [place.problem] if place.problem else []
+        for scope in place.read:
+            try:
+                snapshots.append(self._store.read_scope(scope))
+            except WsmemError as error:
+                problems.append(describe(error))
+        language = self._settings.language
+        summaries = [_shown_summary(snapshot.summary, language) for snapshot in snapshots]
+        return _Known(
+            scope=GLOBAL_KEY if place.archived else place.main.key,
+            summary="\n\n".join(summary for summary in summaries if summary),
+            corpus=self._corpora.of(snapshots),
+            problems=tuple(problems),
+        )
+
+    def _preview(
+        self, request: RecallInput, known: _Known, shown: Collection[str]
+    ) -> Sequence[Match] | None:
+        entries = known.corpus.entries
+        if known.corpus.index is not None or len(entries) < PREVIEW_FROM:
+            return None
+        newest = sorted(entries, key=lambda entry: entry.updated_at or "", reverse=True)
+        return self._rank(request, Corpus(tuple(newest[:PREVIEW_SIZE]), None), shown)
+
+    def _rank(
+        self, request: RecallInput, corpus: Corpus, shown: Collection[str]
+    ) -> Sequence[Match]:
+        limit = self._limit(request)
+        profile = self._ranking_profile()
+        now = self._clock()
+        if corpus.index is not None:
+            from wsmem.retrieval.ranking import rank  # noqa: PLC0415 - NumPy, where an index is
+
+            return rank(corpus.index, request.query, profile, now=now, limit=limit, surfaced=shown)
+        from wsmem.retrieval.scan import scan  # noqa: PLC0415 - only where there is no index
+
+        return scan(corpus.entries, request.query, profile, now=now, limit=limit, surfaced=shown)
+
+    def _context(
+        self, request: RecallInput, known: _Known, matches: Sequence[Match]
+    ) -> MemoryContext:
+        settings = self._settings
+        max_bytes = settings.recall_max_bytes if request.max_bytes is None else request.max_bytes
+        entries = known.corpus.entries
+        rivals = _rivals(entries) if any(_contradicted(match.entry) for match in matches) else {}
+        rendered = render_context(
+            known.summary,
+            [_projected(match, rivals) for match in matches],
+            max_bytes=max_bytes,
+            language=settings.language,
+            quoted={match.entry.id for match in matches if _is_quoted(match.entry)},
+        )
+        return MemoryContext(
+            scope=known.scope,
+            summary=rendered.summary,
+            matches=rendered.matches,
+            text=rendered.text,
+            degraded="; ".join(known.problems) or None,
+        )
+
+    def _limit(self, request: RecallInput) -> int:
+        wanted = self._settings.recall_limit if request.limit is None else request.limit
+        return max(1, min(wanted, MAX_LIMIT))
+
+    def _ranking_profile(self) -> Profile:
+        if self._profile is None:
+            profile = load_profile(self._settings.profile)
+            factor = self._settings.surfaced_penalty / _REFERENCE_PENALTY
+            if factor != 1 and "surfaced" in profile.weights:
+                weight = profile.weights["surfaced"] * factor
+                profile = profile.with_weights(surfaced=weight)
+            self._profile = profile
+        return self._profile
+
+
+def late(progress: Progress) -> MemoryContext:
+    """The answer of a recall whose time is over: the best so far, marked."""
+    best = progress.context or MemoryContext(scope="", summary="", matches=(), text="")
+    return replace(best, degraded=_joined(best.degraded, LATE))
+
+
+def describe(error: BaseException) -> str:
+    """An error in words for a log or an answer: bounded, without credentials."""
+    text = str(error) if isinstance(error, WsmemError) else f"{type(error).__name__}: {error}"
+    return redact(" ".join(text.split())[:500])
+
+
+@lru_cache(maxsize=256)
+def _shown_summary(summary: str, language: Language) -> str:
+    return redact(with_wording(summary, wording_of(language))) if summary.strip() else ""
+
+
+def _projected(match: Match, rivals: dict[str, tuple[str, ...]]) -> MemoryMatch:
+    entry = match.entry
+    group = entry.conflict_group_id
+    others = rivals.get(group, ()) if group and _contradicted(entry) else ()
+    return MemoryMatch(
+        id=entry.id,
+        scope=entry.scope,
+        type=entry.type,
+        title=redact(entry.title),
+        description=redact(entry.description),
+        content=redact(entry.content),
+        tags=tuple(map(redact, entry.tags)),
+        importance=entry.importance,
+        score=match.score,
+        status=entry.status,
+        conflict_with=tuple(other for other in others if other != entry.id),
+        updated_at=entry.updated_at,
+    )
+
+
+def _rivals(entries: Sequence[MemoryEntry]) -> dict[str, tuple[str, ...]]:
+    """Recallable members of each conflict group, of all layers."""
+    groups: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.conflict_group_id and entry.recallable:
+            groups.setdefault(entry.conflict_group_id, []).append(entry.id)
+    return {group: tuple(members) for group, members in groups.items()}
+
+
+def _contradicted(entry: MemoryEntry) -> bool:
+    return entry.status == "conflict"
+
+
+def _is_quoted(entry: MemoryEntry) -> bool:
+    return entry.provenance is not None and entry.provenance.reason == QUOTED_MATERIAL
+
+
+def _joined(first: str | None, second: str) -> str:
+    return f"{first}; {second}" if first else second

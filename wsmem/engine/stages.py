@@ -1,0 +1,393 @@
+"""The two transactions of a stage, before the model is asked and after; synchronous.
+
+`begin` buffers messages and claims a batch; `commit` applies what the distiller said; `fail` and
+`release` give the claim back. Nothing is locked between them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wsmem.engine.claims import Claim, ended, live_claims, started, with_claims
+from wsmem.engine.keeping import ledger_of, write_entries, write_summary
+from wsmem.engine.policy import stage_is_ready
+from wsmem.engine.staging import (
+    Batch,
+    buffered,
+    is_pending,
+    next_batch,
+    settled,
+    usable_messages,
+)
+from wsmem.engine.timers import backoff_ms
+from wsmem.operations.apply import Circumstances, apply_operations
+from wsmem.operations.candidates import select_candidates
+from wsmem.records import CheckpointResult
+from wsmem.redaction.redact import redact
+from wsmem.scopes import GLOBAL
+from wsmem.store.checkpoints import AuditLine, render_checkpoint
+from wsmem.store.layout import iso_time, new_uuid
+from wsmem.store.wording import wording_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from wsmem.engine.locating import Place
+    from wsmem.operations.apply import IdSource
+    from wsmem.operations.ledger import Ledger
+    from wsmem.operations.outcome import OperationAudit, Outcome
+    from wsmem.operations.parsing import Proposal
+    from wsmem.records import CheckpointStatus, Layer, MemoryEntry
+    from wsmem.scopes import Scope
+    from wsmem.settings import Settings
+    from wsmem.store.snapshot import ScopeSnapshot
+    from wsmem.store.store import MemoryStore
+    from wsmem.store.transaction import Transaction
+
+LEASE_SLACK_MS = 60_000
+"""How much longer than the model's own limit a claim holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """What `begin` did."""
+
+    place: Place
+    reason: str
+    accepted: int
+    pending: int
+    last_buffered_at: int
+    batch: Batch | None = None
+    """What the stage distils; `None` when there is nothing to distil now."""
+    owner: str = ""
+
+    def result(self, status: CheckpointStatus | None = None, **fields: Any) -> CheckpointResult:
+        """The result of a call that ended here."""
+        waiting: CheckpointStatus = "buffered" if self.pending else "empty"
+        return CheckpointResult(
+            status=status or waiting,
+            scope=self.place.main.key,
+            accepted=self.accepted,
+            **{"pending": self.pending, **fields},
+        )
+
+
+class Failure(NamedTuple):
+    """A stage that failed."""
+
+    in_a_row: int
+    retry_ms: int
+    pending: int
+
+
+class Stages:
+    """Begins and ends stages in one store."""
+
+    def __init__(
+        self, store: MemoryStore, settings: Settings, *, clock: Callable[[], int], ids: IdSource
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._ids = ids
+
+    def begin(self, place: Place, messages: Any, *, reason: str, force: bool) -> Begun:
+        """Buffer messages that are new; claim a batch if the stage is ready.
+
+        Raises:
+            StoreError: nothing was buffered.
+        """
+        scope = place.main
+        usable = usable_messages(messages)
+        if not usable:
+            state = self._store.read_scope(scope).state
+            if not state.pending_messages:
+                return Begun(place=place, reason=reason, accepted=0, pending=0, last_buffered_at=0)
+        owner = new_uuid()
+
+        def change(transaction: Transaction) -> Begun:
+            snapshot = transaction.snapshot(scope)
+            now = self._clock()
+            state, accepted = buffered(snapshot.state, usable, now=now)
+            transaction.set_state(scope, state)
+            batch = None
+            if stage_is_ready(state, reason=reason, settings=self._settings, now=now, force=force):
+                claims = live_claims(snapshot, now=self._clock())
+                batch = next_batch(
+                    state,
+                    claimed={message_id for claim in claims for message_id in claim.ids},
+                    max_units=self._settings.checkpoint_max_chars,
+                )
+                if batch is not None:
+                    mine = self._claim(owner, batch, now)
+                    transaction.set_extra(scope, with_claims(snapshot, [*claims, mine]))
+            return Begun(
+                place=place,
+                reason=reason,
+                accepted=accepted,
+                pending=len(state.pending_messages),
+                last_buffered_at=state.last_buffered_at,
+                batch=batch,
+                owner=owner,
+            )
+
+        started(owner)
+        try:
+            begun = self._store.update([scope], change)
+        except BaseException:
+            ended(owner)
+            raise
+        if begun.batch is None:
+            ended(owner)
+        return begun
+
+    def existing(self, begun: Begun) -> tuple[MemoryEntry, ...]:
+        """The entries the distiller is shown, redacted."""
+        main = begun.place.main
+        scopes = (main,) if main.layer == "global" else (GLOBAL, main)
+        entries = [entry for scope in scopes for entry in self._store.read_scope(scope).entries]
+        chosen = select_candidates(
+            entries,
+            begun.batch.messages if begun.batch else (),
+            now=self._clock(),
+            max_entries=self._settings.candidate_limit,
+            max_bytes=self._settings.candidate_max_bytes,
+        )
+        return tuple(map(redacted_entry, chosen))
+
+    def commit(
+        self, begun: Begun, proposals: Sequence[Proposal], instructions: Sequence[str] = ()
+    ) -> CheckpointResult:
+        """Apply what the distiller said and settle the batch, in one transaction.
+
+        When another process settled these messages meanwhile nothing is applied a second time.
+
+        Raises:
+            StoreError: nothing was changed; the batch is still claimed.
+        """
+        batch = begun.batch
+        if batch is None:
+            return begun.result()
+        scopes = self._scopes_for(begun.place, proposals)
+
+        def change(transaction: Transaction) -> CheckpointResult:
+            main = begun.place.main
+            snapshot = transaction.snapshot(main)
+            now = self._clock()
+            if not is_pending(snapshot.state, batch):
+                self._settle_extra(transaction, begun, failed=False)
+                return begun.result(pending=len(snapshot.state.pending_messages))
+            outcome = self._apply(
+                transaction, scopes, begun, proposals, instructions=instructions, now=now
+            )
+            rebuilt = self._write(transaction, scopes, outcome, snapshot)
+            state = settled(
+                snapshot.state,
+                batch,
+                now=now,
+                window=self._settings.seen_window,
+                summary_rebuilt=rebuilt,
+            )
+            transaction.set_state(main, state)
+            self._settle_extra(transaction, begun, failed=False)
+            counts = _counts(outcome)
+            text = self._audit(begun, batch, outcome, counts=counts, now=now)
+            transaction.add_checkpoint(main, text, at_ms=now)
+            pending = len(state.pending_messages)
+            return begun.result("committed", pending=pending, **counts)
+
+        try:
+            return self._store.update(scopes.values(), change)
+        finally:
+            ended(begun.owner)
+
+    def fail(self, begun: Begun, error: str) -> Failure:
+        """Give the batch back and write down why, and when it is tried again.
+
+        Raises:
+            StoreError: it could not be written down; the claim ends by itself.
+        """
+
+        def change(transaction: Transaction) -> Failure:
+            failures = self._settle_extra(transaction, begun, failed=True, error=error)
+            state = transaction.snapshot(begun.place.main).state
+            return Failure(failures, self.backoff_ms(failures), len(state.pending_messages))
+
+        try:
+            return self._store.update([begun.place.main], change)
+        finally:
+            ended(begun.owner)
+
+    def backoff_ms(self, failures: int) -> int:
+        """How long to wait after so many failures in a row."""
+        settings = self._settings
+        return backoff_ms(
+            failures, initial_ms=settings.retry_initial_ms, max_ms=settings.retry_max_ms
+        )
+
+    def release(self, begun: Begun) -> None:
+        """Give the batch back, as if it had never been claimed.
+
+        Raises:
+            StoreError: it could not be written; the claim ends by itself.
+        """
+        try:
+            self._store.update(
+                [begun.place.main],
+                lambda transaction: self._settle_extra(transaction, begun, failed=None),
+            )
+        finally:
+            ended(begun.owner)
+
+    def _claim(self, owner: str, batch: Batch, now: int) -> Claim:
+        until = now + self._settings.model_timeout_ms + LEASE_SLACK_MS
+        return Claim(owner=owner, process=os.getpid(), ids=batch.ids, until=until)
+
+    def _scopes_for(self, place: Place, proposals: Iterable[Proposal]) -> dict[Layer, Scope]:
+        """Only the layers that operations may reach: every scope more is a lock more."""
+        main = place.main
+        scopes: dict[Layer, Scope] = {main.layer: main}
+        default = self._default_layer(place)
+        named = {default} | {
+            name
+            for proposal in proposals
+            for name in (proposal.operation.target_scope, proposal.operation.scope)
+        }
+        if main.layer == "workspace":
+            if "global" in named:
+                scopes["global"] = GLOBAL
+            if "session" in named and default == "session" and place.session is not None:
+                scopes["session"] = place.session
+        return scopes
+
+    def _default_layer(self, place: Place) -> Layer:
+        if place.main.layer != "workspace":
+            return place.main.layer
+        wanted = self._settings.write_layer
+        return "workspace" if wanted == "session" and place.session is None else wanted
+
+    def _apply(
+        self,
+        transaction: Transaction,
+        scopes: Mapping[Layer, Scope],
+        begun: Begun,
+        proposals: Sequence[Proposal],
+        *,
+        instructions: Sequence[str],
+        now: int,
+    ) -> Outcome:
+        ledgers: dict[Layer, Ledger] = {
+            layer: ledger_of(transaction.snapshot(scope)) for layer, scope in scopes.items()
+        }
+        under = Circumstances(
+            home=begun.place.main.layer,
+            default_layer=self._default_layer(begun.place),
+            at=iso_time(now),
+            ids=self._ids,
+            messages=begun.batch.messages if begun.batch else (),
+            instructions=instructions,
+        )
+        return apply_operations(ledgers, proposals, under)
+
+    def _write(
+        self,
+        transaction: Transaction,
+        scopes: Mapping[Layer, Scope],
+        outcome: Outcome,
+        snapshot: ScopeSnapshot,
+    ) -> bool:
+        """Write entries and summaries; whether the stage's own summary was rebuilt."""
+        write_entries(transaction, scopes, outcome.entries, self._settings)
+        main = next(iter(scopes.values()))
+        if main.layer in outcome.entries:
+            return True
+        due = (snapshot.state.checkpoint_count + 1) % self._settings.consolidate_every == 0
+        if due or not snapshot.has_summary:
+            write_summary(transaction, main, snapshot.entries, self._settings)
+            return True
+        return False
+
+    def _settle_extra(
+        self,
+        transaction: Transaction,
+        begun: Begun,
+        *,
+        failed: bool | None,
+        error: str = "",
+    ) -> int:
+        """End the claim; note a failure, or forget earlier ones after a success.
+
+        Returns how many stages failed in a row. `failed=None` leaves that as it is.
+        """
+        scope = begun.place.main
+        snapshot = transaction.snapshot(scope)
+        others = [
+            claim
+            for claim in live_claims(snapshot, now=self._clock())
+            if claim.owner != begun.owner
+        ]
+        extra = with_claims(snapshot, others)
+        failures = _whole(extra.get("failures"))
+        if failed is not None:
+            for name in ("failures", "lastError", "lastErrorAt", "retryAt"):
+                extra.pop(name, None)
+            failures = failures + 1 if failed else 0
+        if failed:
+            now = self._clock()
+            retry_at = now + self.backoff_ms(failures)
+            extra.update(failures=failures, lastError=error, lastErrorAt=now, retryAt=retry_at)
+        transaction.set_extra(scope, extra)
+        return failures
+
+    def _audit(
+        self, begun: Begun, batch: Batch, outcome: Outcome, *, counts: Mapping[str, int], now: int
+    ) -> str:
+        return render_checkpoint(
+            at_ms=now,
+            reason=begun.reason,
+            messages=batch.messages,
+            audit=map(_audit_line, outcome.audit),
+            counts={
+                name: counts[name]
+                for name in ("added", "updated", "superseded", "conflicts", "ignored")
+            },
+            wording=wording_of(self._settings.language),
+        )
+
+
+def redacted_entry(entry: MemoryEntry) -> MemoryEntry:
+    """`entry` with every text redacted, for prompts and views; not to be written back."""
+    return entry.with_changes(
+        content=redact(entry.content),
+        title=redact(entry.title),
+        description=redact(entry.description),
+        tags=tuple(map(redact, entry.tags)),
+        retrieval_terms=tuple(map(redact, entry.retrieval_terms)),
+        stored={},
+    )
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _counts(outcome: Outcome) -> dict[str, int]:
+    return {
+        "added": outcome.added,
+        "updated": outcome.count("updated"),
+        "superseded": outcome.count("superseded"),
+        "conflicts": outcome.count("conflict"),
+        "ignored": outcome.ignored,
+    }
+
+
+def _audit_line(record: OperationAudit) -> AuditLine:
+    return AuditLine(
+        op=record.op,
+        content=redact(record.content),
+        accepted=record.accepted,
+        target_id=record.target_id or "",
+        detail=redact(record.reason),
+    )

@@ -7,13 +7,14 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from wsmem.records import MemoryEntry
+from wsmem.store.faults import Fault, FaultKind, FaultyFileSystem, SimulatedCrash
 from wsmem.store.layout import ScopeRef
+from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from wsmem.store.store import MemoryStore
     from wsmem.store.transaction import Transaction
 
 PROJECT = ScopeRef("ws-8d26a3233b5832695aac", "/srv/proj-a")
@@ -77,6 +78,35 @@ def modes(root: Path) -> set[tuple[str, str]]:
         ("dir" if path.is_dir() else "file", oct(stat.S_IMODE(path.stat().st_mode)))
         for path in [root, *root.rglob("*")]
     }
+
+
+def seed(root: Path, files: Mapping[str, str]) -> None:
+    """Lay out files by path under the root, as some program left them."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def crash_points(
+    folder: Path,
+    prepare: Callable[[Path], object],
+    run: Callable[[MemoryStore], object],
+    kinds: tuple[FaultKind, ...] = ("crash", "crash-after"),
+    *,
+    step: int = 1,
+) -> Iterator[Path]:
+    """Roots in each of which `run` was cut short at another file-system call, all or every n-th."""
+    for kind in kinds:
+        for at_call in range(1, 1000, step):
+            root = folder / f"{kind}-{at_call}"
+            prepare(root)
+            try:
+                run(MemoryStore(root, fs=FaultyFileSystem(Fault(at_call, kind))))
+            except SimulatedCrash:
+                yield root
+            else:
+                break
 
 
 def write_entries(path: Path, entries: Iterable[dict[str, Any]]) -> None:

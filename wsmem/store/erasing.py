@@ -68,6 +68,7 @@ class Words:
 
 def _texts(entry: MemoryEntry) -> Iterator[str]:
     yield summary_line(entry)
+    yield f"- {entry.title}: {entry.description}"
     yield from _wordings(entry.content, entry.title, entry.description)
     for revision in entry.revisions:
         yield f"- {revision.title}: {revision.description}"

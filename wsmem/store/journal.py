@@ -35,11 +35,19 @@ class Journal:
 
     id: str
     scopes: tuple[str, ...]
-    """Keys of the scopes it changes."""
+    """Keys of the scopes it changes; at least one, the first to be locked in front."""
     targets: tuple[str, ...]
     """Files it replaces or adds; each is staged beside itself under `staged_name`."""
     removals: tuple[str, ...] = ()
     """Files it removes. Only names that are never written twice (history) may stand here."""
+
+    @property
+    def name(self) -> str:
+        """Begins the names of its files.
+
+        The scope in it tells whose lock the writer holds, even if a crash left the file empty.
+        """
+        return f"{self.id}.{self.scopes[0]}"
 
     def staged(self, target: str) -> str:
         """Where the new version of `target` waits."""
@@ -64,7 +72,7 @@ class StagedFile:
 
 def write_draft(fs: FileSystem, layout: Layout, journal: Journal) -> str:
     """Announce a change before staging it, so that whoever finds the pieces can clear them."""
-    path = f"{layout.journals}/{journal.id}{_DRAFT}"
+    path = f"{layout.journals}/{journal.name}{_DRAFT}"
     record = {
         "format": FORMAT,
         "scopes": list(journal.scopes),
@@ -102,7 +110,7 @@ def commit(fs: FileSystem, layout: Layout, journal: Journal, draft: str) -> None
     """
     for directory in journal.directories:  # the staged names must not be lost after the rename
         fs.sync_directory(directory)
-    path = f"{layout.journals}/{journal.id}{_COMMITTED}"
+    path = f"{layout.journals}/{journal.name}{_COMMITTED}"
     fs.replace(draft, path)
     try:
         fs.sync_directory(layout.journals)
@@ -121,7 +129,7 @@ def carry_out(fs: FileSystem, layout: Layout, journal: Journal) -> None:
         with suppress(FileNotFoundError):  # moved away since, as a whole
             fs.sync_directory(directory)
     # Not fsynced: a journal that comes back after a power cut finds nothing left to do.
-    fs.unlink(f"{layout.journals}/{journal.id}{_COMMITTED}")
+    fs.unlink(f"{layout.journals}/{journal.name}{_COMMITTED}")
 
 
 def discard(fs: FileSystem, layout: Layout, journal: Journal) -> bool:
@@ -131,12 +139,12 @@ def discard(fs: FileSystem, layout: Layout, journal: Journal) -> bool:
         `False`, with nothing done, when the change turns out to be a fact: an interrupt may come
         right behind the rename.
     """
-    if fs.stamp(f"{layout.journals}/{journal.id}{_COMMITTED}"):
+    if fs.stamp(f"{layout.journals}/{journal.name}{_COMMITTED}"):
         return False
     for target in journal.targets:
         with suppress(NotADirectoryError):
             fs.unlink(journal.staged(target))
-    fs.unlink(f"{layout.journals}/{journal.id}{_DRAFT}")
+    fs.unlink(f"{layout.journals}/{journal.name}{_DRAFT}")
     return True
 
 
@@ -162,7 +170,7 @@ class JournalFolder:
 
     def ids(self) -> frozenset[str]:
         """Ids of all changes there is any journal of, be it unreadable."""
-        return frozenset(name.rpartition(".")[0] for name in self._names())
+        return frozenset(name.partition(".")[0] for name in self._names())
 
     def set_damaged_aside(self) -> tuple[str, ...]:
         """Rename committed journals that cannot be understood, so that they block nobody.
@@ -178,15 +186,17 @@ class JournalFolder:
                     moved.append(path.removesuffix(_COMMITTED) + _DAMAGED)
         return tuple(moved)
 
-    def forgotten_drafts(self, older_than_ns: int) -> tuple[str, ...]:
-        """Paths of drafts torn by a power cut. A young one may belong to a live writer."""
-        paths = [
+    def torn_drafts(self, key: str | None = None) -> tuple[str, ...]:
+        """Paths of drafts a crash left incomplete; nothing had been staged for them yet.
+
+        Of the writers that hold this scope's lock, or of all: a live one may be writing its own.
+        """
+        return tuple(
             f"{self._layout.journals}/{name}"
             for name in self._names()
-            if name.endswith(_DRAFT) and self._journal(name) is None
-        ]
-        stamps = [(path, self._fs.stamp(path)) for path in paths]
-        return tuple(path for path, stamp in stamps if stamp and stamp.mtime_ns < older_than_ns)
+            if name.endswith(_DRAFT if key is None else f".{key}{_DRAFT}")
+            and self._journal(name) is None
+        )
 
     def _names(self) -> list[str]:
         return self._fs.names(self._layout.journals)
@@ -223,10 +233,10 @@ def _parse(layout: Layout, name: str, data: bytes) -> Journal | None:
         path = f"{layout.journals}/{name}"
         raise StoreVersionError(path, repr(raw.get("format")), FORMAT)
     scopes, targets, removals = (_texts(raw.get(n)) for n in ("scopes", "targets", "removals"))
-    if scopes is None or targets is None or removals is None:
+    if not scopes or targets is None or removals is None:
         return None
     return Journal(
-        id=name.rpartition(".")[0],
+        id=name.partition(".")[0],
         scopes=scopes,
         targets=tuple(_absolute(layout, path) for path in targets),
         removals=tuple(_absolute(layout, path) for path in removals),

@@ -28,6 +28,7 @@ from wsmem.store.layout import (
     SET_ASIDE,
     SNAPSHOT_FILES,
     history_name,
+    lock_rank,
     new_uuid,
     stage_time,
 )
@@ -140,7 +141,7 @@ class CommitPlan:
             self._add(access.layout.marker, json_bytes({"format": FORMAT}))
         journal = Journal(
             id=new_uuid(),
-            scopes=tuple(self._scopes),
+            scopes=tuple(sorted(self._scopes, key=lock_rank)),
             targets=self.targets,
             removals=tuple(self._removals),
         )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from wsmem.errors import LockTimeoutError, StoreWriteError
+from wsmem.errors import InvalidInputError, LockTimeoutError, StoreWriteError
 from wsmem.store.fs import remove_tree
 from wsmem.store.journal import carry_out, discard
 from wsmem.store.layout import CHECKPOINTS, HISTORY, SET_ASIDE
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 TRASH = ".purged-"
 """Begins the name of a directory on its way out, beside the directory it was."""
-
-_FORGOTTEN_NS = 3_600_000_000_000
-"""An hour: no writer takes that long between announcing a change and committing it."""
 
 _STAGED = re.compile(r"\..+\.([0-9a-f-]{36})\.tmp\Z")
 
@@ -53,6 +49,8 @@ def settle(access: StoreAccess, keys: Sequence[str]) -> None:
             carry_out(access.fs, access.layout, committed)
         for draft in access.journals.drafts(key):
             discard(access.fs, access.layout, draft)
+        for path in access.journals.torn_drafts(key):
+            access.fs.unlink(path)
         if key not in access.swept:
             _sweep(access, key)
             access.swept.add(key)
@@ -82,9 +80,10 @@ def recover(access: StoreAccess) -> tuple[str, ...]:
         for journal in access.journals.drafts():
             with suppress(LockTimeoutError), locked(access, journal.scopes, 0):
                 done.append(f"unfinished change cleared: {journal.id}")
-        for path in access.journals.forgotten_drafts(time.time_ns() - _FORGOTTEN_NS):
-            access.fs.unlink(path)
-            done.append(f"unreadable draft removed: {path}")
+        for path in access.journals.torn_drafts():
+            key = path.split(".")[-2]
+            with suppress(LockTimeoutError, InvalidInputError), locked(access, [key], 0):
+                done.append(f"unfinished change cleared: {path}")
         done += [f"removal finished: {path}" for path in empty_trash(access)]
     except OSError as error:
         raise write_error("recovering", access, error) from error

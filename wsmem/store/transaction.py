@@ -9,7 +9,7 @@ from wsmem.errors import InvalidInputError
 from wsmem.store.changes import ScopeChange
 from wsmem.store.layout import checkpoint_name
 from wsmem.store.plan import CommitPlan
-from wsmem.store.settling import locked
+from wsmem.store.settling import locked, write_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,13 +81,15 @@ class Transaction:
     def commit(self) -> bool:
         """Make the change a fact on disk; whether there was anything to change."""
         plan = CommitPlan(self._access)
-        for change in self._changes.values():
-            if not change.empty:
-                plan.add(change, self.snapshot(change))
-        if not plan:
-            return False
-        plan.carry_through(self._snapshots)
-        return True
+        try:
+            for change in self._changes.values():
+                if not change.empty:
+                    plan.add(change, self.snapshot(change))
+            if plan:
+                plan.carry_through(self._snapshots)
+        except OSError as error:
+            raise write_error("preparing", self._access, error) from error
+        return bool(plan)
 
 
 @contextmanager

@@ -51,6 +51,7 @@ def test_every_file_is_strict_json(tmp_path: Path) -> None:
         "manifest.json",
         "board.json",
         "slices.json",
+        "worst.jsonl",
         "queries/a.jsonl",
         "queries/b.jsonl",
         "results/a__wsmem-default.jsonl",

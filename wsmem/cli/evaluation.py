@@ -92,6 +92,7 @@ def evaluate(
     from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415
     from wsmem.evals.plan import Plan  # noqa: PLC0415
     from wsmem.evals.run import claim, write_run  # noqa: PLC0415
+    from wsmem.evals.worst import WORST  # noqa: PLC0415
 
     sources = choose(dataset or (), _known(data, datasets_dir))
     if not sources:
@@ -104,6 +105,7 @@ def evaluate(
         limit=limit,
         seed=seed,
         jobs=jobs,
+        worst=0 if out is None else WORST,
     )
     if out is not None:
         claim(Path(out))

@@ -26,6 +26,8 @@ from wsmem.evals.results import (
 )
 from wsmem.evals.slices import mean_slice_rows, slice_rows, slices_of
 from wsmem.evals.systems.registry import make_system
+from wsmem.evals.systems.wsmem import WsmemSystem
+from wsmem.evals.worst import explain_worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -97,6 +99,11 @@ def evaluate_dataset(
         for system in trial.alive
     ]
     seeds = {"seed": plan.seed, "resamples": plan.resamples}
+    profiles = [
+        (result, system.profile)
+        for result, system in zip(systems, trial.alive, strict=True)
+        if isinstance(system, WsmemSystem)
+    ]
     return DatasetResult(
         name=dataset.name,
         path=str(source.path),
@@ -109,6 +116,7 @@ def evaluate_dataset(
         systems=tuple(systems),
         rows=tuple(dataset_rows(dataset.name, ordered, systems, plan.measures, **seeds)),
         slices=tuple(slice_rows(dataset.name, ordered, systems, plan.measures, **seeds)),
+        worst=explain_worst(dataset, ordered, profiles, plan.measures, count=plan.worst),
         skipped=tuple(
             Skipped(system=name, dataset=dataset.name, reason=reason)
             for name, reason in trial.failed.items()

@@ -36,6 +36,8 @@ class Plan:
     resamples: int = RESAMPLES
     jobs: int = DEFAULT_JOBS
     """Processes over the sets; results do not depend on it."""
+    worst: int = 0
+    """How many of the worst queries of each profile and set are explained, for a report."""
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -58,6 +60,7 @@ class Plan:
         limit: int | None = None,
         seed: int = 0,
         jobs: int = DEFAULT_JOBS,
+        worst: int = 0,
     ) -> Plan:
         """Make a plan from names; no names mean the defaults, repeated ones count once.
 
@@ -74,4 +77,5 @@ class Plan:
             limit=limit,
             seed=seed,
             jobs=jobs,
+            worst=worst,
         )

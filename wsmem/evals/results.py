@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from wsmem.evals.intervals import Interval
     from wsmem.evals.plan import Plan
+    from wsmem.evals.worst import WorstQuery
 
 EVERY_SYSTEM = "*"
 """Stands for all systems where a whole dataset was skipped."""
@@ -145,6 +146,8 @@ class DatasetResult:
     systems: tuple[SystemResult, ...]
     rows: tuple[Row, ...]
     slices: tuple[SliceRow, ...]
+    worst: tuple[WorstQuery, ...]
+    """The worst queries of each profile of ours, if the plan asked for them."""
     skipped: tuple[Skipped, ...]
 
     @property

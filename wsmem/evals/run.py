@@ -3,6 +3,7 @@
     manifest.json                     circumstances: versions, commit, settings, checksums, seconds
     board.json                        {"rows": [...], "skipped": [...]}, means included
     slices.json                       {"rows": [...]}, the board taken apart
+    worst.jsonl                       the worst queries of each profile of ours, explained
     queries/DATASET.jsonl             the scored queries: text, scope, relevant documents, groups
     results/DATASET__SYSTEM.jsonl     per query: the first 20 ranks, every measure's value, bytes
 
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
 
     from wsmem.evals.results import DatasetResult, Evaluation, SystemResult
 
-MANIFEST, BOARD, SLICES = "manifest.json", "board.json", "slices.json"
+FORMAT = 1
+"""Of the folder; a run of a newer one is not read, because its figures might be misunderstood."""
+
+MANIFEST, BOARD, SLICES, WORST = "manifest.json", "board.json", "slices.json", "worst.jsonl"
 QUERIES, RESULTS = "queries", "results"
 
-_WRITTEN = frozenset({MANIFEST, BOARD, SLICES, QUERIES, RESULTS})
+_WRITTEN = frozenset({MANIFEST, BOARD, SLICES, WORST, QUERIES, RESULTS})
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
@@ -86,7 +90,13 @@ def write_run(evaluation: Evaluation, folder: Path) -> Run:
             "skipped": [item.to_json() for item in evaluation.skipped],
         },
     )
-    _write_json(folder / MANIFEST, manifest(evaluation) | {"files": files})
+    worst = (
+        {"dataset": dataset.name} | query.to_json()
+        for dataset in evaluation.datasets
+        for query in dataset.worst
+    )
+    _write_lines(folder / WORST, worst)
+    _write_json(folder / MANIFEST, {"format": FORMAT} | manifest(evaluation) | {"files": files})
     return Run.load(folder)
 
 
@@ -105,13 +115,19 @@ class Run:
         """Read a run folder.
 
         Raises:
-            RunFolderError: there is no run in it, or it is damaged.
+            RunFolderError: there is no run in it, it is damaged, or a newer wsmem wrote it.
         """
         if not (path / MANIFEST).is_file():
             problem = f"holds no {MANIFEST}"
             raise RunFolderError(str(path), problem, "give a folder that wsmem eval --out wrote")
-        board = _read_json(path / BOARD)
-        return cls(path=path, manifest=_read_json(path / MANIFEST), skipped=tuple(board["skipped"]))
+        found = _read_object(path / MANIFEST, ())
+        written = found.get("format", FORMAT)
+        if written != FORMAT:
+            problem = f"is a run of format {written}, and this wsmem reads format {FORMAT}"
+            raise RunFolderError(str(path), problem, "upgrade wsmem, or evaluate again")
+        found = _read_object(path / MANIFEST, ("settings", "systems", "datasets", "files"))
+        board = _read_object(path / BOARD, ("rows", "skipped"))
+        return cls(path=path, manifest=found, skipped=tuple(board["skipped"]))
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -144,6 +160,14 @@ class Run:
         measure, value, low, high, n. Dimensions and ranges are in their natural order.
         """
         return _frame(_read_json(self.path / SLICES)["rows"], numbers=("value", "low", "high"))
+
+    def worst(self) -> list[dict[str, Any]]:
+        """The worst queries of each profile of ours, as `WorstQuery.to_json` gives them.
+
+        Each has the `dataset` besides. The order is that of the datasets, then of the systems,
+        then the worst first.
+        """
+        return _read_lines(self.path / WORST)
 
     def queries(self, dataset: str | None = None, system: str | None = None) -> pd.DataFrame:
         """One row a query and system, of one dataset or system or of all.
@@ -257,6 +281,15 @@ def _read_json(path: Path) -> Any:
         raise RunFolderError(
             str(path), f"cannot be read ({error})", "evaluate again into this folder"
         ) from error
+
+
+def _read_object(path: Path, keys: Iterable[str]) -> dict[str, Any]:
+    """A JSON object that has the given keys."""
+    value = _read_json(path)
+    if not isinstance(value, dict) or not set(keys) <= value.keys():
+        problem = "does not hold what a run holds there"
+        raise RunFolderError(str(path), problem, "evaluate again into this folder")
+    return value
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:

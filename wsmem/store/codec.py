@@ -291,13 +291,14 @@ _FIELDS: tuple[tuple[str, str], ...] = (
     ("status", "status"),
     ("conflictGroupId", "conflict_group_id"),
     ("supersedes", "supersedes"),
+    ("revisions", "revisions"),
     ("provenance", "provenance"),
     ("createdAt", "created_at"),
     ("updatedAt", "updated_at"),
     ("supersededBy", "superseded_by"),
-    ("revisions", "revisions"),
 )
-"""Names on disk and in Python, in the order of a new entry."""
+"""Names on disk and in Python, in the order of a new entry, which has no revisions: those stand
+before the provenance because a revision adds both, in this order."""
 
 _ABSENT_WHEN_EMPTY = frozenset({"supersedes", "superseded_by", "revisions"})
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from wsmem.errors import DatasetError, WsmemError
 from wsmem.evals.card import checksums
-from wsmem.evals.reading import read_folder
+from wsmem.evals.reading import queries_of_split, read_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,14 +56,16 @@ def refreshed(path: Path) -> str:
 
 
 def _split_size(folder: Folder, split: str) -> str:
-    """How much a split holds, in words; queries without an answer belong to every split."""
-    unanswerable = sum(not query.answerable for query in folder.queries.values())
-    answered = {query for query, labels in folder.labels[split].items() if any(labels.values())}
-    scopes = {document.scope for document in folder.documents.values()}
-    labels = sum(len(labels) for labels in folder.labels[split].values())
+    """How much a split holds, in words; entries are those its queries search."""
+    queries = queries_of_split(folder, split)
+    unanswerable = sum(not query.answerable for query in queries)
+    grades = [grade for labels in folder.labels[split].values() for grade in labels.values()]
+    scopes = {query.scope for query in queries}
+    entries = [item for item in folder.documents.values() if item.scope in scopes]
     return (
-        f"{_plural(len(answered) + unanswerable)}, {unanswerable} of them without an answer, "
-        f"{labels} labels, {len(folder.documents)} entries in {len(scopes)} workspaces"
+        f"{_plural(len(queries))}, {unanswerable} of them without an answer, "
+        f"{sum(map(bool, grades))} labels and {grades.count(0)} pairs judged not relevant, "
+        f"{len(entries)} entries in {len(scopes)} workspaces"
     )
 
 

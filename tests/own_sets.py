@@ -39,7 +39,18 @@ class OwnSet:
     entries: dict[str, Row]
     queries: dict[str, Row]
     grades: dict[str, dict[str, int]]
+    """Grades of 1 and 2 by query and entry, all splits together."""
+    splits: dict[str, dict[str, list[tuple[str, int]]]]
+    """What was judged, grades of 0 included, by split and query."""
     card: Row
+
+    def split_of(self, query: Row) -> str:
+        """The one split that a query belongs to."""
+        homes = [name for name, judged in self.splits.items() if query["_id"] in judged]
+        if not homes:
+            homes = [query["metadata"].get("split", "test")]
+        (home,) = homes
+        return home
 
     def sliced(self, name: str) -> list[Row]:
         return [query for query in self.queries.values() if name in query["metadata"]["slice"]]
@@ -59,8 +70,18 @@ def read_rows(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def read_labels(folder: Path) -> list[list[str]]:
-    lines = (folder / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()
+def label_files(folder: Path) -> list[Path]:
+    return sorted((folder / "qrels").glob("*.tsv"))
+
+
+def data_files(folder: Path) -> list[str]:
+    """Paths inside the folder of what a card has checksums of."""
+    labels = [f"qrels/{file.name}" for file in label_files(folder)]
+    return ["corpus.jsonl", "queries.jsonl", *labels]
+
+
+def read_labels(file: Path) -> list[list[str]]:
+    lines = file.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "query-id\tcorpus-id\tscore"
     return [line.split("\t") for line in lines[1:]]
 
@@ -69,13 +90,19 @@ def read_labels(folder: Path) -> list[list[str]]:
 def own(name: str) -> OwnSet:
     folder = ROOT / "datasets" / name
     grades: dict[str, dict[str, int]] = {}
-    for query, entry, grade in read_labels(folder):
-        grades.setdefault(query, {})[entry] = int(grade)
+    splits: dict[str, dict[str, list[tuple[str, int]]]] = {}
+    for file in label_files(folder):
+        judged = splits.setdefault(file.stem, {})
+        for query, entry, grade in read_labels(file):
+            judged.setdefault(query, []).append((entry, int(grade)))
+            if int(grade):
+                grades.setdefault(query, {})[entry] = int(grade)
     return OwnSet(
         folder=folder,
         entries={row["_id"]: row for row in read_rows(folder / "corpus.jsonl")},
         queries={row["_id"]: row for row in read_rows(folder / "queries.jsonl")},
         grades=grades,
+        splits=splits,
         card=json.loads((folder / "card.json").read_text(encoding="utf-8")),
     )
 

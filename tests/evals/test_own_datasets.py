@@ -20,6 +20,8 @@ from own_sets import (
     OwnSet,
     body,
     content_words,
+    data_files,
+    label_files,
     norm,
     own,
     read_labels,
@@ -91,13 +93,22 @@ def test_ids_are_unique_and_lines_compact(labelled: OwnSet, file: str) -> None:
 
 
 def test_every_label_joins_a_query_and_a_live_entry_of_its_workspace(labelled: OwnSet) -> None:
-    lines = read_labels(labelled.folder)
+    lines = [line for file in label_files(labelled.folder) for line in read_labels(file)]
     assert len({(query, entry) for query, entry, _ in lines}) == len(lines)
     for query_id, entry_id, grade in lines:
-        assert grade in {"1", "2"}
+        assert grade in {"0", "1", "2"}
         query, entry = labelled.queries[query_id], labelled.entries[entry_id]
         assert query["metadata"]["scope"] == entry["metadata"]["scope"]
-        assert entry["metadata"]["status"] in {"active", "conflict"}, "a stale fact answers nothing"
+        live = entry["metadata"]["status"] in {"active", "conflict"}
+        assert live or grade == "0", "a stale fact answers nothing"
+
+
+def test_a_workspace_is_in_one_split_only(labelled: OwnSet) -> None:
+    homes: dict[str, set[str]] = {}
+    for query in labelled.queries.values():
+        homes.setdefault(query["metadata"]["scope"], set()).add(labelled.split_of(query))
+    assert {scope: len(splits) for scope, splits in homes.items()} == dict.fromkeys(homes, 1)
+    assert {split for splits in homes.values() for split in splits} == set(labelled.splits)
 
 
 def test_the_sets_are_large_enough() -> None:
@@ -114,16 +125,22 @@ def test_the_card_counts_what_is_there(labelled: OwnSet) -> None:
     counts = Counter(name for row in labelled.queries.values() for name in row["metadata"]["slice"])
     said = {name: int(text.split()[0]) for name, text in labelled.card["slices"].items()}
     assert said == dict(counts)
-    none = counts["none"]
-    labels = sum(len(grades) for grades in labelled.grades.values())
-    assert labelled.card["splits"]["test"].startswith(
-        f"{len(labelled.queries)} queries, {none} of them without an answer, {labels} labels, "
-        f"{len(labelled.entries)} entries in 4 workspaces: "
-    )
+    assert set(labelled.card["splits"]) == set(labelled.splits)
+    for split, judged in labelled.splits.items():
+        queries = [row for row in labelled.queries.values() if labelled.split_of(row) == split]
+        none = sum("none" in query["metadata"]["slice"] for query in queries)
+        grades = Counter(grade > 0 for labels in judged.values() for _, grade in labels)
+        scopes = {query["metadata"]["scope"] for query in queries}
+        entries = [row for row in labelled.entries.values() if row["metadata"]["scope"] in scopes]
+        assert labelled.card["splits"][split].startswith(
+            f"{len(queries)} queries, {none} of them without an answer, "
+            f"{grades[True]} labels and {grades[False]} pairs judged not relevant, "
+            f"{len(entries)} entries in {len(scopes)} workspaces: "
+        )
 
 
 def test_the_card_names_the_checksum_of_every_data_file(labelled: OwnSet) -> None:
-    files = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
+    files = data_files(labelled.folder)
     assert labelled.card["checksums"] == {
         file: hashlib.sha256((labelled.folder / file).read_bytes()).hexdigest() for file in files
     }
@@ -152,7 +169,7 @@ def test_refreshing_a_card_mends_counts_and_keeps_prose(tmp_path: Path) -> None:
     source = own("workspace-en")
     folder = tmp_path / "workspace-en"
     (folder / "qrels").mkdir(parents=True)
-    for file in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+    for file in data_files(source.folder):
         (folder / file).write_bytes((source.folder / file).read_bytes())
     stale = source.card | {"checksums": {}, "slices": dict(source.card["slices"])}
     stale["slices"]["exact"] = "99 queries: a phrase copied from an entry's title or text"

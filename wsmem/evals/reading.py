@@ -96,7 +96,7 @@ def load_dataset(path: Path, *, name: str | None = None, split: str | None = Non
         path=path,
         split=chosen,
         documents=tuple(folder.documents.values()),
-        queries=_of_split(folder, chosen),
+        queries=queries_of_split(folder, chosen),
         labels=folder.labels[chosen],
         checksums=checksums(path),
         card=folder.card,
@@ -130,8 +130,8 @@ def _choose_split(folder: Folder, split: str | None) -> str:
     return split
 
 
-def _of_split(folder: Folder, split: str) -> tuple[Query, ...]:
-    """Leave out queries that belong to another split only.
+def queries_of_split(folder: Folder, split: str) -> tuple[Query, ...]:
+    """The queries of one split, in file order.
 
     A query belongs where it is labelled; one without labels belongs to the split that its
     metadata names, or to every split when that word is not the name of a label file.

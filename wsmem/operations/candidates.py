@@ -11,7 +11,7 @@ from wsmem.retrieval.profile import load_profile
 from wsmem.retrieval.scan import scan
 from wsmem.text.lexical import lexical_tokens
 from wsmem.text.normalize import normalize_text
-from wsmem.text.scripts import CJK_RUN
+from wsmem.text.scripts import cjk_run
 from wsmem.text.stopwords import ENGLISH, is_function_pair
 from wsmem.text.utf8 import utf8_length
 
@@ -125,4 +125,4 @@ def _on_topic(entries: Iterable[MemoryEntry], text: str) -> Iterator[MemoryEntry
 
 
 def _names(normalized: str, words: frozenset[str], topic: str) -> bool:
-    return topic in words or (CJK_RUN.search(topic) is not None and topic in normalized)
+    return topic in words or (cjk_run().search(topic) is not None and topic in normalized)

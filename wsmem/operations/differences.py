@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from wsmem.operations.numerals import Quantity, is_measure, quantities
 from wsmem.operations.polarity import polarity
 from wsmem.text.normalize import nfkc
-from wsmem.text.scripts import CJK_RUN
+from wsmem.text.scripts import cjk_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +94,7 @@ def _agree(one: Quantity, other: Quantity) -> bool:
 
 
 def _names(text: str) -> Iterable[str]:
-    mostly_cjk = CJK_RUN.search(text) is not None
+    mostly_cjk = cjk_run().search(text) is not None
     for found in _RUN.finditer(text):
         word = found[0].strip(_TRAILING)
         if not _LETTER.search(word) or is_measure(word):

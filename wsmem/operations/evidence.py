@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from wsmem.operations.statements import own_words, stated_among
 from wsmem.text.lexical import lexical_tokens
 from wsmem.text.normalize import normalize_text, trim
-from wsmem.text.scripts import CJK_RANGES, CJK_RUN
+from wsmem.text.scripts import CJK_RANGES, cjk_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,11 +171,11 @@ def _still_stands(old_quote: str, content: str) -> bool:
 
 def _about_the_same(quote: str, content: str) -> bool:
     """Whether quote and content share a token; texts in different scripts cannot be compared."""
-    if bool(CJK_RUN.search(quote)) != bool(CJK_RUN.search(content)):
+    if bool(cjk_run().search(quote)) != bool(cjk_run().search(content)):
         return True
     return not _fine_tokens(quote).isdisjoint(_fine_tokens(content))
 
 
 def _fine_tokens(text: str) -> set[str]:
     """Lexical tokens and single CJK letters, which is fine enough for the shortest quotes."""
-    return {*lexical_tokens(text), *"".join(CJK_RUN.findall(text))}
+    return {*lexical_tokens(text), *"".join(cjk_run().findall(text))}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.retrieval.fields import searched_fields
 from wsmem.text.analysis import RUN, fold, lower, run_terms
-from wsmem.text.scripts import CJK_RANGES, is_cjk
+from wsmem.text.scripts import is_cjk
 from wsmem.text.stemming import shared_prefix
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _FIELD_END, _ENTRY_END = "\ufdd0", "\ufdd1"
 _OTHER_MARK = "\ufdd2"
 """Takes the place of a mark found in a text: no letter either, and as many bytes long."""
-_NEXT = re.compile(f"[{_FIELD_END}{_ENTRY_END}]|{RUN.pattern}")
-_WORD = re.compile(rf"(?![{CJK_RANGES}])[^\W_]")
 
 
 class Occurrence(NamedTuple):
@@ -116,10 +114,11 @@ class TextScan:
 
     def _next_start(self, item: Occurrence) -> int:
         """Where the next item of the stream starts, -1 at the end of the field."""
-        found = _NEXT.search(self._text, item.end)
-        if found is None or found[0] in (_FIELD_END, _ENTRY_END):
+        found = RUN.search(self._text, item.end)
+        if found is None:
             return -1
-        return found.start()
+        gap = self._text[item.end : found.start()]
+        return -1 if _FIELD_END in gap or _ENTRY_END in gap else found.start()
 
     def _place(self, at: int) -> tuple[int, int]:
         """Entry number and field bit of a position."""
@@ -194,9 +193,13 @@ class TextScan:
             while start and text[start - 1].isascii() and text[start - 1].isalnum():
                 start -= 1
         else:
-            while start and not text[start - 1].isascii() and _WORD.match(text[start - 1]):
+            while start and _is_other_letter(text[start - 1]):
                 start -= 1
         return RUN.match(text, start)
+
+
+def _is_other_letter(char: str) -> bool:
+    return not char.isascii() and char.isalnum() and not is_cjk(char)
 
 
 def _without_marks(text: str) -> str:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from wsmem.text.normalize import nfkc
-from wsmem.text.scripts import CJK_RANGES
+from wsmem.text.scripts import CJK_RANGES, is_cjk
 from wsmem.text.stemming import stem
 from wsmem.text.stopwords import ENGLISH, FUNCTION_LETTERS, has_function_letter, is_function_pair
 
@@ -24,7 +24,7 @@ RUN = re.compile(
     rf"[{CJK_RANGES}]+"
     r"|(?<![A-Za-z0-9])[A-Za-z]{1,2}(?:\+\+|#)(?![A-Za-z0-9])"  # C++, C#, F#
     r"|[A-Za-z0-9]+"
-    rf"|(?:(?![{CJK_RANGES}])[^\W_A-Za-z0-9])+"
+    rf"|[^\W_A-Za-z0-9{CJK_RANGES}]+"
 )
 """One run of a folded text: CJK letters, a Latin word with its digits, or another script's word."""
 
@@ -131,10 +131,7 @@ def runs(folded: str) -> list[str]:
 
 def is_cjk_run(run: str) -> bool:
     """Whether a run that `RUN` found is one of CJK letters (told by its first letter)."""
-    return run[0] > "\u10ff" and _CJK_LETTER.match(run) is not None
-
-
-_CJK_LETTER = re.compile(f"[{CJK_RANGES}]")
+    return not run[0].isascii() and is_cjk(run[0])
 
 
 def terms(text: str) -> list[str]:

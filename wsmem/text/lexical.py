@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 
 from wsmem.text.normalize import normalize_text
-from wsmem.text.scripts import CJK_RANGES, CJK_RUN
+from wsmem.text.scripts import CJK_RANGES, cjk_run
+
+
+@cache
+def _other_letter() -> re.Pattern[str]:
+    """A letter or digit that is neither ASCII nor CJK."""
+    return re.compile(rf"[^\W_\x00-\x7f{CJK_RANGES}]")
+
+
+@cache
+def _unicode_token() -> re.Pattern[str]:
+    """Letters and digits of any script but the CJK ones, with the same joints as ASCII tokens."""
+    return re.compile(rf"[^\W_{CJK_RANGES}](?:[^\W{CJK_RANGES}]|[./:#-])*")
+
 
 _ASCII_TOKEN = re.compile(r"[a-z0-9][a-z0-9_./:#-]*")
-_OTHER_LETTER = re.compile(rf"[^\W_\x00-\x7f{CJK_RANGES}]")
-# Letters and digits of any script but the CJK ones, with the same joints as ASCII tokens.
-_UNICODE_TOKEN = re.compile(rf"(?![{CJK_RANGES}])[^\W_](?:(?![{CJK_RANGES}])[\w./:#-])*")
 
 
 def lexical_tokens(text: str) -> list[str]:
@@ -28,15 +39,15 @@ def tokens_of_normalized(normalized: str) -> list[str]:
     """`lexical_tokens` of a text that `normalize_text` returned."""
     tokens = dict.fromkeys(_ASCII_TOKEN.findall(normalized))
     if not normalized.isascii():
-        if _OTHER_LETTER.search(normalized):
-            tokens.update(dict.fromkeys(_UNICODE_TOKEN.findall(normalized)))
+        if _other_letter().search(normalized):
+            tokens.update(dict.fromkeys(_unicode_token().findall(normalized)))
         tokens.update(dict.fromkeys(cjk_pairs(cjk_letters(normalized))))
     return list(tokens)
 
 
 def cjk_letters(normalized: str) -> str:
     """The CJK letters of a text, everything between them left out."""
-    return "".join(CJK_RUN.findall(normalized))
+    return "".join(cjk_run().findall(normalized))
 
 
 def cjk_pairs(letters: str) -> list[str]:

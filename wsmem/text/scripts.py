@@ -1,36 +1,41 @@
-"""Character classes by Unicode script, as regular-expression ranges; the standard `re` has none."""
+"""Letters by Unicode script, for the standard `re`, which knows no scripts."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import cache
 
-# Script property Han, Hiragana, Katakana and Hangul of Unicode 17. The long-vowel mark U+30FC and
-# CJK punctuation are script Common and so are not here; the iteration mark U+3005 is.
-_HAN = (
-    "\u2e80-\u2e99\u2e9b-\u2ef3\u2f00-\u2fd5\u3005\u3007\u3021-\u3029\u3038-\u303b"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufa6d\ufa70-\ufad9"
-    "\U00016fe2-\U00016fe3\U00016ff0-\U00016ff6\U00020000-\U0002a6df\U0002a700-\U0002b81d"
-    "\U0002b820-\U0002cead\U0002ceb0-\U0002ebe0\U0002ebf0-\U0002ee5d\U0002f800-\U0002fa1d"
-    "\U00030000-\U0003134a\U00031350-\U00033479"
-)
-_HIRAGANA = (
-    "\u3041-\u3096\u309d-\u309f\U0001b001-\U0001b11f\U0001b132\U0001b150-\U0001b152\U0001f200"
-)
-_KATAKANA = (
-    "\u30a1-\u30fa\u30fd-\u30ff\u31f0-\u31ff\u32d0-\u32fe\u3300-\u3357\uff66-\uff6f\uff71-\uff9d"
-    "\U0001aff0-\U0001affe\U0001b000\U0001b120-\U0001b122\U0001b155\U0001b164-\U0001b167"
-)
-_HANGUL = (
-    "\u1100-\u11ff\u302e\u302f\u3131-\u318e\u3200-\u321e\u3260-\u327e\ua960-\ua97c"
-    "\uac00-\ud7a3\ud7b0-\ud7c6\ud7cb-\ud7fb\uffa0-\uffbe\uffc2-\uffdc"
-)
+# Script property Han, Hiragana, Katakana and Hangul of Unicode 17, first and last code points. The
+# long-vowel mark U+30FC and CJK punctuation are script Common and so are not here; the iteration
+# mark U+3005 is.
+_CJK = (
+    (0x1100, 0x11FF), (0x2E80, 0x2E99), (0x2E9B, 0x2EF3), (0x2F00, 0x2FD5), (0x3005, 0x3005),
+    (0x3007, 0x3007), (0x3021, 0x3029), (0x302E, 0x302F), (0x3038, 0x303B), (0x3041, 0x3096),
+    (0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FD, 0x30FF), (0x3131, 0x318E), (0x31F0, 0x31FF),
+    (0x3200, 0x321E), (0x3260, 0x327E), (0x32D0, 0x32FE), (0x3300, 0x3357), (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF), (0xA960, 0xA97C), (0xAC00, 0xD7A3), (0xD7B0, 0xD7C6), (0xD7CB, 0xD7FB),
+    (0xF900, 0xFA6D), (0xFA70, 0xFAD9), (0xFF66, 0xFF6F), (0xFF71, 0xFF9D), (0xFFA0, 0xFFBE),
+    (0xFFC2, 0xFFDC), (0x16FE2, 0x16FE3), (0x16FF0, 0x16FF6), (0x1AFF0, 0x1AFFE),
+    (0x1B000, 0x1B122), (0x1B132, 0x1B132), (0x1B150, 0x1B152), (0x1B155, 0x1B155),
+    (0x1B164, 0x1B167), (0x1F200, 0x1F200), (0x20000, 0x2A6DF), (0x2A700, 0x2B81D),
+    (0x2B820, 0x2CEAD), (0x2CEB0, 0x2EBE0), (0x2EBF0, 0x2EE5D), (0x2F800, 0x2FA1D),
+    (0x30000, 0x3134A), (0x31350, 0x33479),
+)  # fmt: skip
 
-CJK_RANGES = _HAN + _HIRAGANA + _KATAKANA + _HANGUL
+CJK_RANGES = "".join(f"{chr(first)}-{chr(last)}" for first, last in _CJK)
 """The inside of a character class: Chinese, Japanese and Korean letters."""
 
-CJK_RUN = re.compile(f"[{CJK_RANGES}]+")
+
+_EDGES = [edge for first, last in _CJK for edge in (first, last + 1)]
+
+
+@cache
+def cjk_run() -> re.Pattern[str]:
+    """Runs of such letters; compiled on first use, as a class of whole scripts takes long."""
+    return re.compile(f"[{CJK_RANGES}]+")
 
 
 def is_cjk(char: str) -> bool:
     """Whether one character is a Chinese, Japanese or Korean letter."""
-    return CJK_RUN.fullmatch(char) is not None
+    return bisect_right(_EDGES, ord(char)) % 2 == 1

@@ -1,0 +1,1 @@
+"""Judging distillers: labelled conversations, what was said about them, and how right it was."""

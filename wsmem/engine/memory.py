@@ -137,7 +137,7 @@ class WorkspaceMemoryEngine:
         self._workers.close()
 
     async def idle(self) -> None:
-        """Wait until nothing runs any more but timers that wait; for tests and for shutting down."""
+        """Wait until nothing runs any more but timers that wait."""
         await self._registry_timer.idle()
         await self._runner.idle()
 

@@ -176,7 +176,7 @@ def entry_to_stored(entry: MemoryEntry) -> dict[str, Any]:
         return _new_record(entry)
     record = dict(entry.stored)
     base = MemoryEntry.from_stored(entry.stored)
-    for name, attribute in _FIELDS:
+    for name, attribute in _ADDED_ORDER:
         value = getattr(entry, attribute)
         if _same(value, getattr(base, attribute)):
             continue
@@ -291,14 +291,16 @@ _FIELDS: tuple[tuple[str, str], ...] = (
     ("status", "status"),
     ("conflictGroupId", "conflict_group_id"),
     ("supersedes", "supersedes"),
-    ("revisions", "revisions"),
     ("provenance", "provenance"),
     ("createdAt", "created_at"),
     ("updatedAt", "updated_at"),
     ("supersededBy", "superseded_by"),
+    ("revisions", "revisions"),
 )
-"""Names on disk and in Python, in the order of a new entry, which has no revisions: those stand
-before the provenance because a revision adds both, in this order."""
+"""Names on disk and in Python, in the order of a new entry."""
+
+_ADDED_ORDER = tuple(sorted(_FIELDS, key=lambda field: field[0] == "provenance"))
+"""The order in which a change adds fields: a revision puts its provenance last."""
 
 _ABSENT_WHEN_EMPTY = frozenset({"supersedes", "superseded_by", "revisions"})
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wsmem.cli import evaluation
+from wsmem.cli import evaluation, reporting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMAND_MODULES = (evaluation,)
+COMMAND_MODULES = (evaluation, reporting)
 """Modules with commands; each has `register(app)`."""
 
 

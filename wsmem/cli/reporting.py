@@ -1,0 +1,34 @@
+"""`wsmem report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command("report", help="Write the report of a run: one HTML file.")(report)
+
+
+def report(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder that eval --out wrote.")],
+    *,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to write it. Default: RUN/report.html."),
+    ] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+) -> None:
+    """Write a report and print its path."""
+    from wsmem.evals.report.page import write_report  # noqa: PLC0415  slow to import
+    from wsmem.evals.run import Run  # noqa: PLC0415
+
+    path = write_report(Run.load(Path(run)), None if out is None else Path(out))
+    print(path)
+    if open_it:
+        import webbrowser  # noqa: PLC0415  needed here only
+
+        webbrowser.open(path.resolve().as_uri())

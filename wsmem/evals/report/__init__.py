@@ -1,0 +1,1 @@
+"""One page about a run, for people: what is on it, and writing it."""

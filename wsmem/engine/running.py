@@ -57,7 +57,7 @@ class StageRunner:
         self._timers = timers
         self._workers = workers
         self._clock = clock
-        self._running: set[asyncio.Task[object]] = set()
+        self._running: set[asyncio.Task[CheckpointResult]] = set()
 
     async def checkpoint(self, request: CheckpointInput) -> CheckpointResult:
         """Take messages and run a stage if one is ready; failures are in the result."""
@@ -87,7 +87,7 @@ class StageRunner:
         if begun.batch is None:
             self._wait_for_more(begun)
             return begun.result()
-        return await self._run(begun)
+        return await self._start(begun)
 
     async def recover(self, store: MemoryStore) -> None:
         """Find what waits in every scope: overdue stages run at once, others in time."""
@@ -106,10 +106,9 @@ class StageRunner:
 
     async def idle(self) -> None:
         """Wait until no stage runs, neither a caller's nor a timer's."""
-        mine = asyncio.current_task()
         await self._timers.idle()
-        while running := {task for task in self._running if task is not mine}:
-            await asyncio.wait(running)
+        while self._running:
+            await asyncio.wait(set(self._running))
             await self._timers.idle()
 
     async def close(self, *, drain_s: float) -> None:
@@ -118,12 +117,12 @@ class StageRunner:
         Their messages stay pending.
         """
         await self._timers.close(drain_s=drain_s)
-        mine = asyncio.current_task()
-        running = {task for task in self._running if task is not mine}
+        running = set(self._running)
         if running:
-            await asyncio.wait(running, timeout=drain_s)
-            for task in running:
+            _, late = await asyncio.wait(running, timeout=drain_s)
+            for task in late:
                 task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
     async def _due(self, scope: Scope, reason: str) -> None:
         """A timer ran out: distil what waits."""
@@ -137,22 +136,23 @@ class StageRunner:
             self._timers.arm(scope.key, self._settings.retry_max_ms, again, purpose="retry")
             return
         if begun.batch is not None:
-            await self._run(begun)
+            await self._start(begun)
+
+    async def _start(self, begun: Begun) -> CheckpointResult:
+        """Run a stage in a task of its own: a caller who gives up waiting does not end it."""
+        task = asyncio.get_running_loop().create_task(self._run(begun))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
 
     async def _run(self, begun: Begun) -> CheckpointResult:
-        task = asyncio.current_task()
-        if task is not None:
-            self._running.add(task)
         try:
             return await self._distil_and_commit(begun)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError:  # by `close`, or by an event loop that ends
             self._give_back(begun)
-            raise
+            return begun.result("failed", error=str(EngineClosedError()))
         except Exception as error:  # noqa: BLE001 - a distiller is foreign code; its failure is a result
             return await self._failed(begun, error)
-        finally:
-            if task is not None:
-                self._running.discard(task)
 
     async def _distil_and_commit(self, begun: Begun) -> CheckpointResult:
         existing = await self._workers.write(self._stages.existing, begun)
@@ -210,7 +210,7 @@ class StageRunner:
         return begun.result("failed", pending=pending, error=text)
 
     def _give_back(self, begun: Begun) -> None:
-        """Release a claim of a task that is being cancelled, which must not wait for it."""
+        """Release the claim of a stage that is being cancelled, which must not wait for it."""
 
         def release() -> None:
             try:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from wsmem.records import Match
 from wsmem.retrieval.fields import TAG, TERM, TITLE, changed_ms, haystack, searched_fields
 from wsmem.retrieval.order import in_order
-from wsmem.text.analysis import analyze_query, cjk_terms, fold, is_cjk_run, run_terms, runs
+from wsmem.text.analysis import analyze_query, fold, is_unspaced, run_terms, runs, unspaced_terms
 from wsmem.text.lexical import lexical_tokens
 from wsmem.text.normalize import normalize_text
-from wsmem.text.scripts import is_cjk
 from wsmem.text.utf16 import utf16_length
 
 if TYPE_CHECKING:
@@ -103,8 +102,8 @@ def analyzed(entry: MemoryEntry) -> Analyzed:
         length += len(folded.encode("utf-8", "surrogatepass"))
         stream: list[str] = []
         for run in runs(folded):
-            if is_cjk_run(run):
-                stream.extend(cjk_terms(run))
+            if is_unspaced(run):
+                stream.extend(unspaced_terms(run))
                 letters.update(run)
                 continue
             parts, whole = run_terms(run)
@@ -128,7 +127,7 @@ def naive_terms(
         return []
 
     def count(entry: Analyzed, term: str) -> int:
-        lone = len(term) == 1 and is_cjk(term)
+        lone = len(term) == 1 and is_unspaced(term)
         return int(term in entry.letters) if lone else entry.counts[term]
 
     def mass_of(weight: float, df: int) -> float:
@@ -158,7 +157,7 @@ def naive_terms(
             continue
         k1 = 1.2 * (0.25 + 0.75 * read.length / average)
         fields = {
-            term: 0 if len(term) == 1 and is_cjk(term) else read.fields[term] for term in held
+            term: 0 if len(term) == 1 and is_unspaced(term) else read.fields[term] for term in held
         }
         signals = {
             "coverage": sum(mass[term] for term in held) / total,

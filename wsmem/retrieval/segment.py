@@ -15,7 +15,7 @@ import numpy as np
 from wsmem.retrieval.fields import changed_ms
 from wsmem.retrieval.signals import clamped_importance
 from wsmem.retrieval.stream import BARRIER, TermStream
-from wsmem.text.scripts import is_cjk
+from wsmem.text.analysis import is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,10 +101,10 @@ class Segment:
     def postings(self, term: str) -> Postings | None:
         """Where a term occurs, `None` if nowhere.
 
-        A lone CJK letter occurs wherever a pair holds it; it is counted once an entry and in no
+        A lone Chinese letter occurs wherever a pair holds it; it is counted once an entry and in no
         particular field.
         """
-        if len(term) == 1 and is_cjk(term):
+        if len(term) == 1 and is_unspaced(term):
             return self._letter_postings(term)
         at = self.vocabulary.get(term)
         if at is None:
@@ -130,7 +130,7 @@ class Segment:
     def _terms_by_letter(self) -> dict[str, list[int]]:
         found: defaultdict[str, list[int]] = defaultdict(list)
         for term, at in self.vocabulary.items():
-            if len(term) <= 2 and is_cjk(term[0]):
+            if len(term) <= 2 and is_unspaced(term):
                 for letter in dict.fromkeys(term):
                     found[letter].append(at)
         return dict(found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from wsmem.retrieval.fields import searched_fields
-from wsmem.text.analysis import cjk_terms, fold, is_cjk_run, run_terms, runs
+from wsmem.text.analysis import fold, is_unspaced, run_terms, runs, unspaced_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,9 +113,9 @@ class _Reader:
             length += len(folded.encode("utf-8", "surrogatepass"))
             before = len(terms)
             for run in runs(folded):
-                if is_cjk_run(run):
+                if is_unspaced(run):
                     vocabulary = self._vocabulary
-                    terms.extend([vocabulary[term] for term in cjk_terms(run)])
+                    terms.extend([vocabulary[term] for term in unspaced_terms(run)])
                     continue
                 parts, whole = self._run(run)
                 terms.extend(parts)

@@ -13,8 +13,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.retrieval.fields import searched_fields
-from wsmem.text.analysis import RUN, fold, lower, run_terms
-from wsmem.text.scripts import is_cjk
+from wsmem.text.analysis import RUN, fold, is_unspaced, lower, run_terms
 from wsmem.text.stemming import shared_prefix
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Occurrence(NamedTuple):
     """One place where a term stands."""
 
     start: int
-    """Where its run starts, or where the pair of CJK letters does."""
+    """Where its run starts, or where the pair of Chinese letters does."""
     end: int
     """Where the next item of the stream may start."""
     entry: int
@@ -74,7 +73,7 @@ class TextScan:
         for term in terms:
             if term in found:
                 continue
-            if is_cjk(term[0]):
+            if is_unspaced(term):
                 found[term] = list(self._letters(term))
             else:
                 found[term] = list(self._words(term))
@@ -127,7 +126,7 @@ class TextScan:
         return entry, bits[self._text.count(_FIELD_END, self._starts[entry], at)]
 
     def _letters(self, term: str) -> Iterator[Occurrence]:
-        """Places of a pair of CJK letters; of a lone letter one an entry, in no field."""
+        """Places of a pair of Chinese letters; of a lone letter one an entry, in no field."""
         text, lone = self._text, len(term) == 1
         at = text.find(term)
         while at >= 0:
@@ -137,7 +136,7 @@ class TextScan:
                 at = text.find(term, self._starts[entry + 1])
                 continue
             # A pair is followed by the pair that starts on its second letter, or by another run.
-            inside = at + 2 < len(text) and is_cjk(text[at + 2])
+            inside = at + 2 < len(text) and _is_letter(text[at + 2])
             yield Occurrence(at, at + 1 if inside else at + 2, entry, field, 1, (0,), 1)
             at = text.find(term, at + 1)
 
@@ -147,9 +146,8 @@ class TextScan:
         yield Occurrence(start, start, entry, 0, 1, (), 1)
         at = self._text.find(letter, start, end)
         while at >= 0:
-            if not (at > start and is_cjk(self._text[at - 1])) and not is_cjk(
-                self._text[at + 1 : at + 2]
-            ):
+            led = at > start and _is_letter(self._text[at - 1])
+            if not led and not _is_letter(self._text[at + 1 : at + 2]):
                 yield Occurrence(at, at + 1, entry, 0, 0, (0,), 1)
             at = self._text.find(letter, at + 1, end)
 
@@ -198,8 +196,13 @@ class TextScan:
         return RUN.match(text, start)
 
 
+def _is_letter(char: str) -> bool:
+    """Whether a character belongs to a run of a script written without blanks."""
+    return is_unspaced(char) and char.isalnum()
+
+
 def _is_other_letter(char: str) -> bool:
-    return not char.isascii() and char.isalnum() and not is_cjk(char)
+    return not char.isascii() and char.isalnum() and not is_unspaced(char)
 
 
 def _without_marks(text: str) -> str:

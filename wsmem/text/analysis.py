@@ -1,10 +1,10 @@
-"""Terms of the `default` profile: English stems, parts of identifiers, pairs of CJK letters.
+"""Terms of the `default` profile: English stems, parts of identifiers, pairs of Chinese letters.
 
-A text becomes a stream of terms in reading order. A run of CJK letters gives its overlapping pairs
-(a run of one letter gives that letter); nothing is paired across a gap. A run of Latin letters and
-digits gives the stem of its word, or the parts of an identifier (`getUserName`, `Node18`) with the
-whole as an extra term beside the stream. A function word is written in capitals, unstemmed, so
-that no stem is mistaken for one ("willing" is not "WILL").
+A text becomes a stream of terms in reading order. A run of Chinese, Japanese or Korean letters
+gives its overlapping pairs (a run of one gives that letter); nothing is paired across a gap. A run
+of Latin letters and digits gives the stem of its word, or an identifier's parts (`getUserName`,
+`Node18`) with the whole as an extra term beside the stream. A function word is written in capitals,
+unstemmed, so that no stem is mistaken for one ("willing" is not "WILL").
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from wsmem.text.normalize import nfkc
-from wsmem.text.scripts import CJK_RANGES, is_cjk
 from wsmem.text.stemming import stem
 from wsmem.text.stopwords import ENGLISH, FUNCTION_LETTERS, has_function_letter, is_function_pair
 
 RUN = re.compile(
-    rf"[{CJK_RANGES}]+"
-    r"|(?<![A-Za-z0-9])[A-Za-z]{1,2}(?:\+\+|#)(?![A-Za-z0-9])"  # C++, C#, F#
+    r"(?<![A-Za-z0-9])[A-Za-z]{1,2}(?:\+\+|#)(?![A-Za-z0-9])"  # C++, C#, F#
     r"|[A-Za-z0-9]+"
-    rf"|[^\W_A-Za-z0-9{CJK_RANGES}]+"
+    r"|[^\W_\x00-\u2e7f]+"
+    r"|[^\W_A-Za-z0-9\u2e80-\U0010ffff]+"
 )
-"""One run of a folded text: CJK letters, a Latin word with its digits, or another script's word."""
+"""One run of a folded text: a Latin word with its digits, letters of scripts written without blanks
+(they start at U+2E80: Chinese, Japanese, Korean and their neighbours), or another script's word.
+Plain code points instead of script tables: the pattern is compiled at every start of `recall`."""
 
 PART_WEIGHT = 0.5
 """What a part of an identifier counts in a query beside the whole, which counts 1: a text that
@@ -88,7 +89,7 @@ def _bare(letter: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def run_terms(run: str) -> RunTerms:
-    """Terms of one run that is not CJK, its case as written."""
+    """Terms of a run of a script with blanks, its case as written."""
     lowered = lower(run)
     if lowered in ENGLISH:
         return RunTerms((lowered.upper(),), None)
@@ -129,17 +130,17 @@ def runs(folded: str) -> list[str]:
     return RUN.findall(folded)
 
 
-def is_cjk_run(run: str) -> bool:
-    """Whether a run that `RUN` found is one of CJK letters (told by its first letter)."""
-    return not run[0].isascii() and is_cjk(run[0])
+def is_unspaced(run: str) -> bool:
+    """Whether a run that `RUN` found, or a letter of it, is of a script written without blanks."""
+    return run >= "\u2e80"
 
 
 def terms(text: str) -> list[str]:
     """Every term, repeats kept: the stream, with each identifier's whole behind its parts."""
     found: list[str] = []
     for run in runs(fold(text)):
-        if is_cjk_run(run):
-            found.extend(cjk_terms(run))
+        if is_unspaced(run):
+            found.extend(unspaced_terms(run))
         else:
             parts, whole = run_terms(run)
             found.extend(parts)
@@ -148,8 +149,8 @@ def terms(text: str) -> list[str]:
     return found
 
 
-def cjk_terms(run: str) -> list[str]:
-    """Overlapping pairs of a run of CJK letters; a run of one is that letter."""
+def unspaced_terms(run: str) -> list[str]:
+    """Overlapping pairs of a run of letters; a run of one is that letter."""
     return [a + b for a, b in pairwise(run)] if len(run) > 1 else [run]
 
 
@@ -179,7 +180,7 @@ def analyze_query(text: str) -> Query:
     weights: dict[str, float] = {}
     stream: list[str] = []
     for run in runs(fold(text)):
-        found, whole = (cjk_terms(run), None) if is_cjk_run(run) else run_terms(run)
+        found, whole = (unspaced_terms(run), None) if is_unspaced(run) else run_terms(run)
         factor = 1.0 if whole is None else PART_WEIGHT
         for term in found:
             weights[term] = max(weights.get(term, 0.0), factor * term_weight(term))

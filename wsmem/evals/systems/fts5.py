@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.base import searchable, text_of
 from wsmem.evals.systems.shared import analysed, peer_terms
-from wsmem.text.analysis import fold, is_cjk_run, runs
+from wsmem.text.analysis import fold, is_unspaced, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -126,7 +126,7 @@ def _grams(query: str) -> Iterator[str]:
     Those that are nothing but stop words are left out, as they are for the other peers.
     """
     for run in runs(fold(query)):
-        if not is_cjk_run(run):
+        if not is_unspaced(run):
             grams = [run] if len(run) >= _GRAM else []
         else:
             grams = [run[at : at + _GRAM] for at in range(len(run) - _GRAM + 1)]

@@ -116,13 +116,14 @@ class StageRunner:
 
         Their messages stay pending.
         """
-        await self._timers.close(drain_s=drain_s)
+        self._timers.cancel_all()
         running = set(self._running)
         if running:
             _, late = await asyncio.wait(running, timeout=drain_s)
             for task in late:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+        await self._timers.close(drain_s=drain_s)
 
     async def _due(self, scope: Scope, reason: str) -> None:
         """A timer ran out: distil what waits."""

@@ -52,6 +52,11 @@ class Timers:
         if timer is not None:
             timer.task.cancel()
 
+    def cancel_all(self) -> None:
+        """Forget every timer."""
+        for key in list(self._live):
+            self.cancel(key)
+
     def get(self, key: str) -> Timer | None:
         """The timer that waits for a scope."""
         return self._live.get(key)
@@ -67,8 +72,7 @@ class Timers:
 
     async def close(self, *, drain_s: float) -> None:
         """Forget all timers; wait so long for actions that began, then cancel them."""
-        for key in list(self._live):
-            self.cancel(key)
+        self.cancel_all()
         acting = set(self._acting)
         if acting:
             _, late = await asyncio.wait(acting, timeout=drain_s)

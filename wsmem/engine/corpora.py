@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from wsmem.retrieval.profile import load_profile
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from concurrent.futures import Executor
 
-    from wsmem.records import MemoryEntry
+    from wsmem.records import Match, MemoryEntry
     from wsmem.retrieval.index import Index
+    from wsmem.retrieval.profile import Profile
     from wsmem.store.snapshot import EntrySet, ScopeSnapshot
 
 _MAX_CORPORA = 32
@@ -118,3 +121,23 @@ class _Kept:
         changes = sum(id(entry) not in known for entry in self._entries)
         if changes <= MAX_INLINE_CHANGES:
             self._index, self._indexed = index.updated(self._entries), self._entries
+
+
+def search(
+    corpus: Corpus,
+    query: str,
+    limit: int,
+    *,
+    now: int,
+    profile: Profile | None = None,
+    surfaced: Collection[str] = (),
+) -> list[Match]:
+    """Rank the entries of a corpus, through its index if it has one; `default` is the profile."""
+    profile = profile or load_profile("default")
+    if corpus.index is not None:
+        from wsmem.retrieval.ranking import rank  # noqa: PLC0415 - NumPy, where an index is
+
+        return rank(corpus.index, query, profile, now=now, limit=limit, surfaced=surfaced)
+    from wsmem.retrieval.scan import scan  # noqa: PLC0415 - only where there is no index
+
+    return scan(corpus.entries, query, profile, now=now, limit=limit, surfaced=surfaced)

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 CLOSE_AFTER_S = 5.0
 """How long `close` waits for running stages."""
 
+HEADROOM_MS, HEADROOM_SHARE = 25.0, 0.1
+"""How much before its deadline a recall gives what it has: a busy machine wakes sleepers late."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -89,19 +92,14 @@ class WorkspaceMemoryEngine:
         resolver = ScopeResolver(registry, platform=platform)
         self._workers = Workers()
         self._locator = Locator(self.store, resolver)
-        self._recaller = Recaller(
-            self.store,
-            settings,
-            self._locator,
-            clock=clock,
-            corpora=Corpora(self._workers.background),
-        )
+        corpora = Corpora(self._workers.background)
+        self._recaller = Recaller(self.store, settings, self._locator, clock=clock, corpora=corpora)
         self._keeper = Keeper(self.store, settings, self._locator, clock=clock, ids=ids)
         self._inspector = Inspector(self.store, settings, clock=clock)
         self.timers = Timers(sleep)
         """The timers that wait, by scope key."""
         self._runner = StageRunner(
-            Stages(self.store, settings, clock=clock, ids=ids),
+            Stages(self.store, settings, clock=clock, ids=ids, corpora=corpora),
             self._locator,
             settings,
             distiller=distiller,
@@ -168,8 +166,7 @@ class WorkspaceMemoryEngine:
             answering = self._workers.read(
                 self._recaller.recall, request, surfaced=self._shown_lately, progress=progress
             )
-            spent_s = time.monotonic() - started
-            timeout = None if math.isinf(limit_ms) else max(0.0, limit_ms / 1000 - spent_s)
+            timeout = _patience_s(limit_ms, spent_s=time.monotonic() - started)
             await asyncio.wait({answering}, timeout=timeout)
         except EngineClosedError as error:
             return MemoryContext(
@@ -317,3 +314,11 @@ class WorkspaceMemoryEngine:
     def _ensure_open(self) -> None:
         if self._closed:
             raise EngineClosedError
+
+
+def _patience_s(limit_ms: float, *, spent_s: float) -> float | None:
+    """How long to wait for an answer so that the caller has one before the limit."""
+    if math.isinf(limit_ms):
+        return None
+    margin_ms = min(HEADROOM_MS, limit_ms * HEADROOM_SHARE)
+    return max(0.0, (limit_ms - margin_ms) / 1000 - spent_s)

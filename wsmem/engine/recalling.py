@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from wsmem.engine.corpora import Corpus
+from wsmem.engine.corpora import Corpus, search
 from wsmem.engine.rendering import render_context
 from wsmem.errors import WsmemError
 from wsmem.operations.outcome import QUOTED_MATERIAL
@@ -171,16 +171,14 @@ class Recaller:
     def _rank(
         self, request: RecallInput, corpus: Corpus, shown: Collection[str]
     ) -> Sequence[Match]:
-        limit = self._limit(request)
-        profile = self._ranking_profile()
-        now = self._clock()
-        if corpus.index is not None:
-            from wsmem.retrieval.ranking import rank  # noqa: PLC0415 - NumPy, where an index is
-
-            return rank(corpus.index, request.query, profile, now=now, limit=limit, surfaced=shown)
-        from wsmem.retrieval.scan import scan  # noqa: PLC0415 - only where there is no index
-
-        return scan(corpus.entries, request.query, profile, now=now, limit=limit, surfaced=shown)
+        return search(
+            corpus,
+            request.query,
+            self._limit(request),
+            now=self._clock(),
+            profile=self._ranking_profile(),
+            surfaced=shown,
+        )
 
     def _context(
         self, request: RecallInput, known: _Known, matches: Sequence[Match]

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wsmem.engine.claims import Claim, ended, live_claims, started, with_claims
+from wsmem.engine.corpora import search
 from wsmem.engine.keeping import ledger_of, write_entries, write_summary
 from wsmem.engine.policy import stage_is_ready
 from wsmem.engine.staging import (
@@ -34,6 +36,7 @@ from wsmem.store.wording import wording_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from wsmem.engine.corpora import Corpora
     from wsmem.engine.locating import Place
     from wsmem.operations.apply import IdSource
     from wsmem.operations.ledger import Ledger
@@ -45,6 +48,11 @@ if TYPE_CHECKING:
     from wsmem.store.snapshot import ScopeSnapshot
     from wsmem.store.store import MemoryStore
     from wsmem.store.transaction import Transaction
+
+EXACT_SEARCH_UP_TO = 200
+"""Entries up to which the distiller's candidates are found as the public plugin finds them, which
+compares every word with every text; beyond, by the `default` profile, with an index if there is
+one."""
 
 LEASE_SLACK_MS = 60_000
 """How much longer than the model's own limit a claim holds."""
@@ -86,9 +94,16 @@ class Stages:
     """Begins and ends stages in one store."""
 
     def __init__(
-        self, store: MemoryStore, settings: Settings, *, clock: Callable[[], int], ids: IdSource
+        self,
+        store: MemoryStore,
+        settings: Settings,
+        *,
+        clock: Callable[[], int],
+        ids: IdSource,
+        corpora: Corpora,
     ) -> None:
         self._store = store
+        self._corpora = corpora
         self._settings = settings
         self._clock = clock
         self._ids = ids
@@ -147,15 +162,23 @@ class Stages:
         """The entries the distiller is shown, redacted."""
         main = begun.place.main
         scopes = (main,) if main.layer == "global" else (GLOBAL, main)
-        entries = [entry for scope in scopes for entry in self._store.read_scope(scope).entries]
+        corpus = self._corpora.of([self._store.read_scope(scope) for scope in scopes])
+        now = self._clock()
+        large = len(corpus.entries) > EXACT_SEARCH_UP_TO
         chosen = select_candidates(
-            entries,
+            corpus.entries,
             begun.batch.messages if begun.batch else (),
-            now=self._clock(),
+            now=now,
             max_entries=self._settings.candidate_limit,
             max_bytes=self._settings.candidate_max_bytes,
+            search=partial(search, corpus, now=now) if large else None,
         )
         return tuple(map(redacted_entry, chosen))
+
+    def prepare(self, begun: Begun) -> None:
+        """Index what `commit` will compare with; meant to run while the model thinks."""
+        for scope in dict.fromkeys((begun.place.main, GLOBAL)):
+            ledger_of(self._store.read_scope(scope))
 
     def commit(
         self, begun: Begun, proposals: Sequence[Proposal], instructions: Sequence[str] = ()

@@ -51,6 +51,10 @@ class Revision:
     """When this wording had been written (ISO 8601), not when it was replaced."""
 
 
+QUOTED_MATERIAL = "quoted-material"
+"""`Provenance.reason` of an entry whose wording comes out of pasted or quoted text."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """The messages a change rests on, and why it was made."""

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from wsmem.engine.corpora import Corpus, search
 from wsmem.engine.rendering import render_context
 from wsmem.errors import WsmemError
-from wsmem.operations.outcome import QUOTED_MATERIAL
-from wsmem.records import MemoryContext, MemoryMatch
+from wsmem.records import QUOTED_MATERIAL, MemoryContext, MemoryMatch
 from wsmem.redaction.redact import redact
 from wsmem.retrieval.profile import load_profile
 from wsmem.scopes import GLOBAL_KEY

@@ -19,9 +19,9 @@ from wsmem.operations.fields import (
     well_formed,
     without_speaker_labels,
 )
-from wsmem.operations.outcome import QUOTED_MATERIAL, OperationAudit, Outcome
+from wsmem.operations.outcome import OperationAudit, Outcome
 from wsmem.operations.similarity import content_tokens, is_near
-from wsmem.records import OPERATION_KINDS, Provenance
+from wsmem.records import OPERATION_KINDS, QUOTED_MATERIAL, Provenance
 from wsmem.redaction.redact import contains_secret
 from wsmem.text.normalize import normalize_text, trim
 

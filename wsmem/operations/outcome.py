@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 Effect = Literal["added", "updated", "superseded", "conflict", "unchanged", "refused"]
 """What an operation did. `unchanged` is an operation whose statement was there already."""
 
-QUOTED_MATERIAL = "quoted-material"
-"""Provenance of an entry whose wording comes out of pasted or quoted text."""
-
 COUNTED_AS_IGNORED = frozenset({"unchanged", "refused"})
 
 

@@ -8,6 +8,7 @@ when it comes back inside a message (`without_frames`).
 from __future__ import annotations
 
 import re
+from functools import cache
 
 FRAME = "workspace_memory"
 """Name of the mark, as `<workspace_memory>` and `</workspace_memory>`."""
@@ -32,8 +33,18 @@ def _spaced(word: str) -> str:
 
 
 _NAME = rf"{_spaced('workspace')}[\s{_HIDDEN}_\-＿－‐‑–—]*+{_spaced('memory')}"
-_LOOK_ALIKE = re.compile(rf"[<＜﹤](?={_GAP}[/／\\]?{_GAP}{_NAME})")
-_MARK = re.compile(rf"<(/?){FRAME}\b[^<>]*>", re.IGNORECASE)
+_ANGLES = "<＜﹤"
+
+
+@cache
+def _look_alike() -> re.Pattern[str]:
+    # Compiled when it is first needed: a recall in a fresh process seldom meets an angle bracket.
+    return re.compile(rf"[{_ANGLES}](?={_GAP}[/／\\]?{_GAP}{_NAME})")
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    return re.compile(rf"<(/?){FRAME}\b[^<>]*>", re.IGNORECASE)
 
 
 def defuse(text: str) -> str:
@@ -42,7 +53,9 @@ def defuse(text: str) -> str:
     Only the angle bracket of such a mark is replaced; all other text stays as it is, angle
     brackets of other tags included.
     """
-    return _LOOK_ALIKE.sub("‹", text)
+    if not any(angle in text for angle in _ANGLES):
+        return text
+    return _look_alike().sub("‹", text)
 
 
 def frame(body: str) -> str:
@@ -57,10 +70,12 @@ def without_frames(text: str) -> str:
     alone: what stands beside it may be the user's own words. A text without marks is returned as
     it is, any other is trimmed.
     """
+    if "<" not in text:
+        return text
     kept: list[str] = []
     copied = 0
     opened_at: int | None = None
-    for mark in _MARK.finditer(text):
+    for mark in _mark().finditer(text):
         if not mark[1]:
             if opened_at is not None:
                 continue
@@ -73,5 +88,5 @@ def without_frames(text: str) -> str:
             copied = mark.end()
     if not copied:
         return text
-    kept.append(_MARK.sub("", text[copied:]))
+    kept.append(_mark().sub("", text[copied:]))
     return "\n".join(part for part in map(str.strip, kept) if part)

@@ -1,0 +1,42 @@
+// The public plugin's engine over the same store and the same calls; started by engine_speed.py:
+//   node plugin_speed.mjs CORE.js JOB.json
+// JOB: {root, cwd, queries, stages: [{message, contents}]}; prints {recall_ms, commit_ms}.
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const [corePath, jobPath] = process.argv.slice(2);
+const core = await import(pathToFileURL(corePath).href);
+const job = JSON.parse(readFileSync(jobPath, 'utf8'));
+
+let contents = [];
+let answered = 0;
+const engine = new core.WorkspaceMemoryEngine({
+  store: new core.WorkspaceMemoryStore(job.root),
+  distill: async () => {
+    answered = performance.now();
+    return { version: 1, operations: contents.map((content) => ({ op: 'add', content })) };
+  },
+});
+
+const recallMs = [];
+for (const query of job.queries) {
+  const started = performance.now();
+  await engine.recall({ cwd: job.cwd, query });
+  recallMs.push(performance.now() - started);
+}
+
+const stageMs = [];
+const commitMs = [];
+for (const [number, stage] of job.stages.entries()) {
+  contents = stage.contents;
+  const started = performance.now();
+  const result = await engine.checkpoint({
+    cwd: job.cwd,
+    reason: 'task-end',
+    messages: [{ id: `bench-${number}`, role: 'user', text: stage.message }],
+  });
+  if (result.status !== 'committed') throw new Error(JSON.stringify(result));
+  stageMs.push(performance.now() - started);
+  commitMs.push(performance.now() - answered);
+}
+console.log(JSON.stringify({ recall_ms: recallMs, stage_ms: stageMs, commit_ms: commitMs }));

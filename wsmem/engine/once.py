@@ -1,0 +1,36 @@
+"""Answer one recall in a process that does nothing else: no event loop, no threads, no index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wsmem.engine.corpora import Corpora
+from wsmem.engine.locating import Locator
+from wsmem.engine.recalling import Recaller
+from wsmem.scopes import ScopeResolver
+from wsmem.store.access import system_clock
+from wsmem.store.store import MemoryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wsmem.records import MemoryContext, RecallInput
+    from wsmem.scopes import SessionRegistry
+    from wsmem.settings import Settings
+
+
+def recall_once(
+    settings: Settings,
+    request: RecallInput,
+    *,
+    registry: SessionRegistry | None = None,
+    clock: Callable[[], int] = system_clock,
+) -> MemoryContext:
+    """What an engine would answer, for the price of one scan; never raises.
+
+    Everything it imports is in the standard library. A deadline in the request is not watched: who
+    calls this waits for a whole process anyway.
+    """
+    store = MemoryStore(settings.memory_dir, clock=clock)
+    locator = Locator(store, ScopeResolver(registry))
+    return Recaller(store, settings, locator, clock=clock, corpora=Corpora()).recall(request)

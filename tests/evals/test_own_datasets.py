@@ -41,6 +41,11 @@ SLICES_EVERYWHERE = frozenset(
     | {"conflict", "superseded", "hard-negative", "several", "partial", "none"}
 )
 SLICES_OF_CHINESE = frozenset({"bigram", "single-char", "full-width"})
+SLICES_OF_MIXED = frozenset(
+    {"everyday", "no-overlap", "cross-lingual", "variant", "trace", "shell", "commit", "voice"}
+    | {"follow-up", "misleading", "recency", "importance", "surfaced", "global", "decoy"}
+    | {"traditional"}
+)
 LEAST_QUERIES_PER_SLICE = 6
 LEAST_SHARE_OF_NONE = 0.15
 
@@ -268,6 +273,8 @@ def test_every_slice_has_enough_queries(labelled: OwnSet) -> None:
     expected = set(SLICES_EVERYWHERE)
     if labelled.folder.name != "workspace-en":
         expected |= SLICES_OF_CHINESE
+    if labelled.folder.name == "workspace-mixed":
+        expected |= SLICES_OF_MIXED
     counts = Counter(name for row in labelled.queries.values() for name in row["metadata"]["slice"])
     assert set(counts) == expected
     assert min(counts.values()) >= LEAST_QUERIES_PER_SLICE

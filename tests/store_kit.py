@@ -34,6 +34,11 @@ class Clock:
         return self.now_ms
 
 
+def quick(root: Path) -> MemoryStore:
+    """A store that does not fsync: for tests of everything but a loss of power."""
+    return MemoryStore(root, fs=FaultyFileSystem())
+
+
 def fact(entry_id: str, content: str = "", **fields: Any) -> MemoryEntry:
     content = content or f"Fact {entry_id} is on record."
     defaults = {"title": content, "description": content}

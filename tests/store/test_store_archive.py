@@ -17,6 +17,7 @@ from store_kit import (
     files_under,
     ids,
     leftovers,
+    quick,
     seed,
 )
 
@@ -205,7 +206,7 @@ def test_a_move_that_is_cut_short_leaves_one_or_the_other(tmp_path: Path, act: s
     whole = [entry.id for entry in map(fact, "abc")]
 
     def prepare(root: Path) -> None:
-        store = MemoryStore(root)
+        store = quick(root)
         add(store, PROJECT, *whole)
         if act != "archive":
             store.archive(PROJECT.key)
@@ -215,7 +216,7 @@ def test_a_move_that_is_cut_short_leaves_one_or_the_other(tmp_path: Path, act: s
 
     places = set()
     for root in crash_points(tmp_path, prepare, run):
-        store = MemoryStore(root)
+        store = quick(root)
         live, archived = ids(store, PROJECT), store.read_archived(PROJECT.key)
         kept = [entry.id for entry in archived.entries]
         assert (live, kept) in [(whole, []), ([], whole)] + [([], [])] * (act == "purge_archived")

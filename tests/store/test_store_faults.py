@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from store_kit import OTHER, PROJECT, Clock, crash_points, fact, files_under, ids, leftovers
+from store_kit import OTHER, PROJECT, Clock, crash_points, fact, files_under, ids, leftovers, quick
 
 from wsmem.errors import StoreError, StoreWriteError, UnreadableFileError
 from wsmem.store.faults import (
@@ -93,7 +93,7 @@ def test_a_kill_at_any_call_leaves_the_old_or_the_new_state(
         before = files_under(root)
         count = whole(MemoryStore(root))
         assert files_under(root) == before
-        write(MemoryStore(root), count)
+        write(quick(root), count)
         assert whole(MemoryStore(root)) == count + 1
         assert leftovers(root) == []
         found.add(count)
@@ -165,7 +165,7 @@ def test_a_commit_that_cannot_be_carried_out_is_acknowledged_and_seen(tmp_path: 
     with pytest.raises(StoreWriteError, match="earlier change"):  # nothing may overtake it
         write(store, 3)
     assert whole(MemoryStore(root)) == 3
-    write(MemoryStore(root), 3)
+    write(quick(root), 3)
     assert whole(store) == 4
     assert leftovers(root) == []
 
@@ -182,7 +182,7 @@ def test_a_power_cut_at_any_call_loses_nothing_acknowledged(tmp_path: Path, seed
             write(MemoryStore(root, fs=fs), 2)
         count = whole(MemoryStore(root))
         assert count in {2, 3}, fs.calls[-1]
-        write(MemoryStore(root), count)
+        write(quick(root), count)
         assert whole(MemoryStore(root)) == count + 1
         assert leftovers(root) == [], fs.calls[-1]
 
@@ -254,13 +254,13 @@ def test_a_writer_whose_reading_is_refused_changes_nothing(tmp_path: Path) -> No
 def test_recovering_finishes_and_clears_everything(tmp_path: Path) -> None:
     def also_elsewhere(root: Path) -> None:
         prepare(root)
-        with MemoryStore(root).transaction(OTHER) as tx:
+        with quick(root).transaction(OTHER) as tx:
             tx.set_entries(OTHER, [fact("other")])
 
     done = set()
     for root in crash_points(tmp_path, also_elsewhere, lambda store: write(store, 2), ("crash",)):
         count = whole(MemoryStore(root))
-        store = MemoryStore(root)
+        store = quick(root)
         done |= {line.partition(":")[0] for line in store.recover()}
         assert leftovers(root) == []
         assert whole(store) == count

@@ -6,15 +6,13 @@ import asyncio
 import os
 import select
 import signal
-import subprocess
-import sys
 import threading
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from store_crashing import finish, workers
 from store_kit import OTHER, PROJECT, SESSION, add, fact, ids, leftovers
 
 from wsmem.errors import LockOrderError, LockTimeoutError
@@ -22,11 +20,7 @@ from wsmem.store.layout import GLOBAL, lock_rank
 from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from wsmem.store.transaction import Transaction
-
-WORKER = Path(__file__).resolve().parents[1] / "store_workers.py"
 
 
 @pytest.fixture
@@ -37,40 +31,6 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(root: Path) -> MemoryStore:
     return MemoryStore(root)
-
-
-@contextmanager
-def workers(commands: Sequence[Sequence[str]]) -> Iterator[list[subprocess.Popen[str]]]:
-    """Processes that all begin at once; they end with the block."""
-    started = [
-        subprocess.Popen(
-            [sys.executable, str(WORKER), *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for command in commands
-    ]
-    try:
-        for process in started:
-            assert process.stdout
-            assert process.stdout.readline() == "ready\n"
-        for process in started:
-            assert process.stdin
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        yield started
-    finally:
-        for process in started:
-            process.kill()
-            process.communicate()
-
-
-def finish(processes: list[subprocess.Popen[str]]) -> None:
-    for process in processes:
-        assert process.stdout
-        process.stdout.read()
-        assert process.wait(60) == 0
 
 
 # Between processes

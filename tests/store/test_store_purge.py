@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_kit import OTHER, PROJECT, SESSION, add, crash_points, fact, files_under, ids, leftovers
+from store_kit import (
+    OTHER,
+    PROJECT,
+    SESSION,
+    add,
+    crash_points,
+    fact,
+    files_under,
+    ids,
+    leftovers,
+    quick,
+)
 
 from wsmem.records import MemoryMessage, MemoryState, Revision
 from wsmem.store.checkpoints import AuditLine, render_checkpoint
 from wsmem.store.erasing import ERASED, Words
-from wsmem.store.faults import FaultyFileSystem
 from wsmem.store.layout import GLOBAL
 from wsmem.store.store import MemoryStore
 from wsmem.store.summary import render_summary
@@ -41,7 +51,7 @@ def summarise(entries: Sequence[MemoryEntry]) -> str:
 
 def fill(root: Path) -> MemoryStore:
     """A store in which one entry's words stand in every kind of file."""
-    store = MemoryStore(root, fs=FaultyFileSystem())
+    store = quick(root)
     doomed = fact(
         "doomed",
         SECRET,
@@ -151,7 +161,7 @@ def test_a_purge_cut_short_has_happened_whole_or_not_at_all(tmp_path: Path) -> N
 
     outcomes = set()
     for root in crash_points(tmp_path, fill, run, ("crash",), step=9):
-        store = MemoryStore(root)
+        store = quick(root)
         gone = "doomed" not in ids(store, PROJECT)
         add(store, PROJECT, "next")
         assert (places(root, "PLUGH-42") == []) == gone

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from store_kit import OTHER, PROJECT, add, fact, files_under, ids, leftovers, write_entries
+from store_kit import OTHER, PROJECT, add, fact, files_under, ids, leftovers, quick, write_entries
 
 from wsmem.errors import StaleSnapshotError
 from wsmem.records import MemoryEntry, MemoryState
@@ -159,7 +159,7 @@ def test_readers_see_one_state_of_all_scopes_wherever_a_writer_died(tmp_path: Pa
     states = set()
     for at_call in range(1, 200):
         root = tmp_path / str(at_call)
-        store = MemoryStore(root)
+        store = quick(root)
         with store.transaction(PROJECT, GLOBAL) as tx:
             for scope in (PROJECT, GLOBAL):
                 tx.set_entries(scope, [fact("old")])

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wsmem.store.access import StoreAccess
+    from wsmem.store.snapshot import ScopeSnapshot
 
 MoveOutcome = Literal["moved", "absent", "occupied"]
 """What became of a move: done; nothing to move; something is where it should go, so not done."""
 
 
 def archive_scope(access: StoreAccess, key: str) -> MoveOutcome:
-    """Move a live workspace to the archive; refused while an archived one has its place.
+    """Move a live workspace to the archive; refused while there is memory in its place.
 
     Raises:
         InvalidInputError: the key is not a workspace's; the global scope is never archived.
@@ -31,7 +32,7 @@ def archive_scope(access: StoreAccess, key: str) -> MoveOutcome:
     with _moving(access, key):
         if not access.fs.is_directory(source):
             return "absent"
-        if access.fs.names(target):
+        if not _vacate(access, target, access.read_archived(key)):
             return "occupied"
         _move(access, source, target)
     return "moved"
@@ -48,10 +49,8 @@ def restore_scope(access: StoreAccess, key: str) -> MoveOutcome:
     with _moving(access, key):
         if not access.fs.is_directory(source):
             return "absent"
-        if access.fs.is_directory(target):
-            if _holds_memory(access, key):
-                return "occupied"
-            _discard(access, target)
+        if not _vacate(access, target, access.read(key)):
+            return "occupied"
         _move(access, source, target)
     return "moved"
 
@@ -108,13 +107,16 @@ def _discard(access: StoreAccess, directory: str) -> None:
     access.fs.sync_directory(parent(directory))
 
 
-def _holds_memory(access: StoreAccess, key: str) -> bool:
-    """Whether a live scope holds anything that somebody said, or that could not be read."""
-    snapshot = access.read(key)
-    directory = access.layout.scope(key)
-    return bool(
+def _vacate(access: StoreAccess, directory: str, snapshot: ScopeSnapshot) -> bool:
+    """Clear a directory for another to take its name, unless it holds anything worth keeping."""
+    if not access.fs.is_directory(directory):
+        return True
+    if (
         snapshot.entries
         or snapshot.problems
         or snapshot.state.pending_messages
         or any(access.fs.names(f"{directory}/{n}") for n in (CHECKPOINTS, HISTORY, SET_ASIDE))
-    )
+    ):
+        return False
+    _discard(access, directory)
+    return True

@@ -45,6 +45,8 @@ class PurgeReport:
     """Ids of entries that lost a link to it, or a revision in its words."""
     also_in: tuple[tuple[str, str], ...] = ()
     """Scope and id of other entries that hold the same words."""
+    left: tuple[str, ...] = ()
+    """Directories of derived files that could not be removed; whoever purges must remove them."""
 
 
 def purge_entry(
@@ -64,17 +66,22 @@ def purge_entry(
                 purge.plan_live(key, summarise if key == scope.key else None)
             for key in archived_keys(access):
                 purge.plan_archived(key)
-            _drop_caches(access, keys)
+            for key in keys:  # before and after: a reader may derive anew in between
+                remove_tree(access.fs, access.layout.cache(key))
             purge.commit()
-            _drop_caches(access, keys)  # a reader may have made one of the old state meanwhile
         except OSError as error:
             raise write_error("purging", access, error) from error
-        return purge.report()
+        left = tuple(path for key in keys for path in _drop_cache(access, key))
+        return purge.report(left)
 
 
-def _drop_caches(access: StoreAccess, keys: Iterable[str]) -> None:
-    for key in keys:
+def _drop_cache(access: StoreAccess, key: str) -> list[str]:
+    """Remove the files derived from a scope; what the system would not let go of."""
+    try:
         remove_tree(access.fs, access.layout.cache(key))
+    except OSError:
+        return [access.layout.cache(key)]
+    return []
 
 
 class _Purge:
@@ -113,7 +120,7 @@ class _Purge:
         """Carry the plan through."""
         self._plan.carry_through(self._read)
 
-    def report(self) -> PurgeReport:
+    def report(self, left: tuple[str, ...]) -> PurgeReport:
         """What was done, once it is."""
         root = f"{self._access.layout.root}/"
         return PurgeReport(
@@ -122,6 +129,7 @@ class _Purge:
             rewritten=tuple(sorted(path.removeprefix(root) for path in self._plan.targets)),
             unlinked=tuple(self._unlinked),
             also_in=tuple(self._also_in),
+            left=left,
         )
 
     def _entries_without_it(self, key: str, before: ScopeSnapshot) -> list[MemoryEntry]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from wsmem.errors import InvalidInputError, LockTimeoutError, StoreWriteError
 from wsmem.store.fs import remove_tree
 from wsmem.store.journal import carry_out, discard
-from wsmem.store.layout import CHECKPOINTS, HISTORY, SET_ASIDE
+from wsmem.store.layout import CHECKPOINTS, HISTORY, SET_ASIDE, kind_of
+from wsmem.store.listing import archived_keys, live_keys
 from wsmem.store.locks import hold_locks
 
 if TYPE_CHECKING:
@@ -57,13 +58,27 @@ def settle(access: StoreAccess, keys: Sequence[str]) -> None:
 
 
 def _sweep(access: StoreAccess, key: str) -> None:
-    """Remove staged files that no journal speaks of: their drafts fell to a power cut."""
-    directory = access.layout.scope(key)
+    """Remove staged files of a scope that no journal speaks of: a power cut took their drafts."""
+    places = [access.layout.scope(key)]
+    if kind_of(key) == "workspace":
+        places.append(access.layout.archived(key))
+    for place in places:
+        for folder in (place, *(f"{place}/{n}" for n in (CHECKPOINTS, HISTORY, SET_ASIDE))):
+            _sweep_folder(access, folder)
+
+
+def _sweep_folder(access: StoreAccess, folder: str) -> list[str]:
+    """Needs no lock: whoever staged a file seen here and is alive has a journal seen later."""
+    staged = [
+        (name, found[1]) for name in access.fs.names(folder) if (found := _STAGED.match(name))
+    ]
+    if not staged:
+        return []
     spoken_of = access.journals.ids()
-    for folder in (directory, *(f"{directory}/{n}" for n in (CHECKPOINTS, HISTORY, SET_ASIDE))):
-        for name in access.fs.names(folder):
-            if (staged := _STAGED.match(name)) and staged[1] not in spoken_of:
-                access.fs.unlink(f"{folder}/{name}")
+    gone = [f"{folder}/{name}" for name, journal in staged if journal not in spoken_of]
+    for path in gone:
+        access.fs.unlink(path)
+    return gone
 
 
 def recover(access: StoreAccess) -> tuple[str, ...]:
@@ -84,6 +99,9 @@ def recover(access: StoreAccess) -> tuple[str, ...]:
             key = path.split(".")[-2]
             with suppress(LockTimeoutError, InvalidInputError), locked(access, [key], 0):
                 done.append(f"unfinished change cleared: {path}")
+        for key in (*live_keys(access), *archived_keys(access)):
+            _sweep(access, key)
+        _sweep_folder(access, access.layout.internal)
         done += [f"removal finished: {path}" for path in empty_trash(access)]
     except OSError as error:
         raise write_error("recovering", access, error) from error

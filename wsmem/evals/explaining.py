@@ -36,6 +36,23 @@ class ExplainedQuery:
         frame.insert(4, "grade", grades)
         return frame
 
+    def contributions(self, *, top: int) -> pd.DataFrame:
+        """What each signal adds to the score of each of the first entries, one column an entry.
+
+        A column is headed by rank, id and grade. Signals that add nothing to any of them are left
+        out; the last row is the score. Rounded to three decimals.
+        """
+        frame = self.frame(top=top)
+        heads = "#" + frame["rank"].astype(str) + " " + frame["entry"]
+        frame["column"] = heads + " (grade " + frame["grade"].astype(str) + ")"
+        wide = frame.pivot_table(
+            index="signal", columns="column", values="contribution", sort=False, aggfunc="sum"
+        )
+        wide = wide[wide.ne(0).any(axis=1)]
+        wide.loc["score"] = wide.sum()
+        wide.columns.name = None
+        return wide.round(3)
+
     def to_json(self, *, top: int | None = None) -> list[dict[str, Any]]:
         """The first entries with their signals, as JSON values."""
         return [

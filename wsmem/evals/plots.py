@@ -118,15 +118,17 @@ class Chart:
                 (height - top - bottom) / height,
             )
         )
-        self._draw(axes, ink)
+        bars = self._draw(axes, ink)
         axes.set_yticks(range(len(labels)), labels)
-        axes.set_ylim(len(labels) - 0.5, -0.5)
+        axes.set_ylim(max(1, len(labels)) - 0.5, -0.5)
         axes.set_xlabel(f"{self.measure}, mean and 95 % interval")
         axes.set_ylabel(self.by)
         axes.yaxis.set_label_coords(-(left - 0.2) / (_WIDTH - left - 0.15), 0.5)
         # Far from the axis, its numbers stand above the chart as well.
         axes.tick_params(axis="x", top=long, labeltop=long)
-        figure.legend(
+        legend = figure.legend(
+            bars,
+            [str(number) for number in range(len(bars))],
             loc="upper left",
             bbox_to_anchor=(left / _WIDTH - 0.01, 1.0),
             ncols=3,
@@ -136,9 +138,14 @@ class Chart:
             handletextpad=0.3,
             columnspacing=1.4,
         )
+        # Given as labels, names that start with an underscore would be left out.
+        for text, system in zip(legend.get_texts(), self.systems, strict=True):
+            text.set_text(drawable(system) if escape else _visible(system))
         return figure
 
-    def _draw(self, axes: Axes, ink: str) -> None:
+    def _draw(self, axes: Axes, ink: str) -> list[Any]:
+        """Draw the figures; the bars of each system, for the legend, whose types lack them."""
+        bars: list[Any] = []
         for number, system in enumerate(self.systems):
             offset = 0.72 * ((number + 0.5) / len(self.systems) - 0.5)
             found = [
@@ -150,7 +157,7 @@ class Chart:
             # Where there is no interval, the bar has no length.
             below = [value - (value if low is None else low) for _, value, low, _ in found]
             above = [(value if high is None else high) - value for _, value, _, high in found]
-            axes.errorbar(
+            bar = axes.errorbar(
                 values,
                 [place for place, *_ in found],
                 # A value that was rounded may lie a hair outside its own interval.
@@ -159,14 +166,15 @@ class Chart:
                 color=PALETTE[number % len(PALETTE)],
                 markersize=4.2,
                 elinewidth=1.3,
-                label=system,
             )
+            bars.append(bar)
         axes.grid(axis="x", color=ink, alpha=0.15, linewidth=0.6)
         for edge in range(1, len(self.lines)):
             axes.axhline(edge - 0.5, color=ink, alpha=0.12, linewidth=0.6)
         axes.set_axisbelow(True)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
+        return bars
 
 
 def dataset_chart(run: Run, measure: str) -> Chart:
@@ -176,10 +184,10 @@ def dataset_chart(run: Run, measure: str) -> Chart:
     )
 
 
-def slice_chart(run: Run, dimension: str, measure: str) -> Chart:
-    """All systems on every group of a dimension."""
+def slice_chart(run: Run, dimension: str, measure: str, *, most: int = MOST_GROUPS) -> Chart:
+    """All systems on the groups of a dimension that hold most queries, in their natural order."""
     lines = slice_lines(run, dimension, measure)
-    largest = sorted(lines, key=lambda line: -line.queries)[:MOST_GROUPS]
+    largest = sorted(lines, key=lambda line: -line.queries)[:most]
     kept = tuple(line for line in lines if any(line is other for other in largest))
     return Chart(
         measure=measure,
@@ -209,8 +217,9 @@ def _shortened(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """A text without line ends and other characters that only control."""
-    return "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
+    """A text with blanks for line ends and for characters that no XML may hold."""
+    unfit = ("Cc", "Cs", "Cn", "Zl", "Zp")
+    return "".join(" " if unicodedata.category(c) in unfit else c for c in text)
 
 
 def _columns(text: str) -> int:

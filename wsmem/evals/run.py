@@ -79,8 +79,8 @@ def write_run(evaluation: Evaluation, folder: Path) -> Run:
             results[system.system] = name
             _write_lines(folder / RESULTS / name, _result_lines(dataset, system))
         files[dataset.name] = {"queries": f"{stem}.jsonl", "results": results}
-    _write_json(folder / SLICES, {"rows": [row.to_json() for row in evaluation.slices]})
-    _write_json(
+    _write_tables(folder / SLICES, {"rows": [row.to_json() for row in evaluation.slices]})
+    _write_tables(
         folder / BOARD,
         {
             "rows": [
@@ -267,6 +267,15 @@ def strict_json(value: Any, *, indent: int | None = None) -> str:
 
 def _write_json(path: Path, value: Any) -> None:
     path.write_text(strict_json(value, indent=1) + "\n", encoding="utf-8")
+
+
+def _write_tables(path: Path, tables: Mapping[str, list[dict[str, Any]]]) -> None:
+    """One JSON object of lists with a row a line, which is small and shows what has changed."""
+    texts = (
+        f"{strict_json(name)}: [\n" + ",\n".join(map(strict_json, rows)) + "\n]"
+        for name, rows in tables.items()
+    )
+    path.write_text("{" + ",\n".join(texts) + "}\n", encoding="utf-8")
 
 
 def _write_lines(path: Path, values: Iterable[Any]) -> None:

@@ -173,6 +173,28 @@ def overall_frame(run: Run, measures: Iterable[str] | None = None) -> pd.DataFra
     return frame
 
 
+def wins_frame(run: Run, first: str, second: str, measure: str) -> pd.DataFrame:
+    """How often one system answered a query better than another did, dataset by dataset.
+
+    Columns: better, equal, worse (queries, as seen from the first system). Whoever has no value
+    for a query is left out.
+
+    Raises:
+        UnknownNameError: the run has no such system or measure.
+    """
+    _check("measure", measure, run.measures)
+    one, other = run.queries(system=first), run.queries(system=second)
+    both = one.merge(other, on=["dataset", "query"], suffixes=("", "_other"))
+    difference = both[measure] - both[f"{measure}_other"]
+    counts = {
+        "better": difference.gt(0).groupby(both["dataset"]).sum(),
+        "equal": difference.eq(0).groupby(both["dataset"]).sum(),
+        "worse": difference.lt(0).groupby(both["dataset"]).sum(),
+    }
+    frame: pd.DataFrame = _pandas().DataFrame(counts)
+    return frame.reindex(list(run.datasets)).fillna(0).astype(int)
+
+
 def _cells(
     rows: Iterable[Mapping[str, Any]], measure: Measure, systems: Sequence[str]
 ) -> dict[str, Cell]:

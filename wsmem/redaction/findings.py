@@ -1,0 +1,21 @@
+"""Where a secret stands in a text; a finding never carries the secret itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+PLACEHOLDER = "[REDACTED]"
+
+FindingKind = Literal[
+    "label", "token", "web-token", "private-key", "url", "header", "cookie", "command"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One stretch of a text that must not leave."""
+
+    start: int
+    end: int
+    kind: FindingKind

@@ -4,8 +4,8 @@
     python benchmarks/dataset_card.py --check datasets/*/card.json   # only say so, exit status 1
 
 The prose of a card stays as it was written. What follows from the files is computed: the name, the
-languages of the queries, the checksums, and the count that opens each line of `slices` and
-`splits`. A slice or split that the card does not describe yet is an error.
+languages of the queries or conversations, the checksums, and the count that opens each line of
+`slices` and `splits`. A slice or split that the card does not describe yet is an error.
 """
 
 from __future__ import annotations
@@ -16,19 +16,32 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.errors import DatasetError, WsmemError
 from wsmem.evals.card import checksums
+from wsmem.evals.distillation.cases import is_case_set, load_case_set
 from wsmem.evals.reading import queries_of_split, read_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from wsmem.evals.card import Card
+    from wsmem.evals.distillation.cases import Case
     from wsmem.evals.reading import Folder
 
 _COUNT = re.compile(r"^\d[^:]*: ")
 """The computed opening of a line, as it was written last time."""
+
+
+class Counted(NamedTuple):
+    """What the files of a set say about the lines of its card."""
+
+    card: Card | None
+    languages: list[str]
+    slices: dict[str, str]
+    """How much each slice holds, in words."""
+    splits: dict[str, str]
 
 
 def refreshed(path: Path) -> str:
@@ -37,22 +50,59 @@ def refreshed(path: Path) -> str:
     Raises:
         DatasetError: the set cannot be read, or has a slice or split the card says nothing about.
     """
-    folder, problems = read_folder(path.parent)
-    for problem in problems:
-        raise problem.error()
-    if folder.card is None:
+    folder = path.parent
+    counted = _count_cases(folder) if is_case_set(folder) else _count_queries(folder)
+    if counted.card is None:
         raise DatasetError(str(path), None, "there is no card", "write one, see wsmem.evals.card")
-    queries = folder.queries.values()
-    slices = Counter(name for query in queries for name in query.slices)
-    splits = {name: _split_size(folder, name) for name in folder.labels}
-    card = folder.card.model_dump(mode="json") | {
+    card = counted.card.model_dump(mode="json") | {
         "name": path.resolve().parent.name,
-        "language": sorted({query.lang for query in queries if query.lang}),
-        "checksums": checksums(path.parent),
-        "slices": _lines(path, folder.card.slices, {k: _plural(n) for k, n in slices.items()}),
-        "splits": _lines(path, folder.card.splits, splits),
+        "language": counted.languages,
+        "checksums": checksums(folder),
+        "slices": _lines(path, counted.card.slices, counted.slices),
+        "splits": _lines(path, counted.card.splits, counted.splits),
     }
     return json.dumps(card, ensure_ascii=False, indent=2) + "\n"
+
+
+def _count_queries(path: Path) -> Counted:
+    """Of a labelled retrieval set."""
+    folder, problems = read_folder(path)
+    for problem in problems:
+        raise problem.error()
+    queries = folder.queries.values()
+    slices = Counter(name for query in queries for name in query.slices)
+    return Counted(
+        card=folder.card,
+        languages=sorted({query.lang for query in queries if query.lang}),
+        slices={name: _plural(count) for name, count in slices.items()},
+        splits={name: _split_size(folder, name) for name in folder.labels},
+    )
+
+
+def _count_cases(path: Path) -> Counted:
+    """Of a set of cases for distillers."""
+    found = load_case_set(path)
+    by_slice = {
+        name: [case for case in found.cases if name in case.slices]
+        for name in dict.fromkeys(name for case in found.cases for name in case.slices)
+    }
+    by_split = {
+        name: found.of_split(name) for name in dict.fromkeys(case.split for case in found.cases)
+    }
+    return Counted(
+        card=found.card,
+        languages=sorted({case.language for case in found.cases}),
+        slices={name: f"{len(cases)} cases" for name, cases in by_slice.items()},
+        splits={name: _cases_size(cases) for name, cases in by_split.items()},
+    )
+
+
+def _cases_size(cases: Sequence[Case]) -> str:
+    """How many cases, how many of them ask for nothing, and the operations the others ask for."""
+    kinds = Counter(operation.op for case in cases for operation in case.expected)
+    nothing = sum(not case.expected for case in cases)
+    operations = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return f"{len(cases)} cases, {nothing} of them with nothing to keep, {operations}"
 
 
 def _split_size(folder: Folder, split: str) -> str:

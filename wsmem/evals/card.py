@@ -27,7 +27,7 @@ class Card(BaseModel):
     """The folder's name."""
     title: Text
     language: Annotated[tuple[Text, ...], Field(min_length=1)]
-    """What the queries are written in: zh, en, mixed."""
+    """What the queries or conversations are written in: zh, en, mixed."""
     licence: Text
     """An SPDX identifier where there is one."""
     source: Text
@@ -37,9 +37,9 @@ class Card(BaseModel):
     checksums: dict[Text, Sha256]
     """SHA-256 of every data file, by its path inside the folder."""
     slices: dict[Text, Text] = Field(default_factory=dict)
-    """What each kind of query tests."""
+    """What each kind of query or case tests."""
     splits: dict[Text, Text] = Field(default_factory=dict)
-    """What each file of qrels/ is for."""
+    """What each split is for: a file of qrels/, or the cases that name it."""
     intended_use: Text
     limits: Text
 
@@ -52,6 +52,7 @@ def checksum(path: Path) -> str:
 
 def checksums(folder: Path) -> dict[str, str]:
     """Checksums of every data file of a dataset folder, by its path inside the folder, sorted."""
-    files = [folder / "corpus.jsonl", folder / "queries.jsonl", *folder.glob("qrels/*.tsv")]
+    names = ("corpus.jsonl", "queries.jsonl", "cases.jsonl")
+    files = [*(folder / name for name in names), *folder.glob("qrels/*.tsv")]
     present = sorted(path for path in files if path.is_file())
     return {path.relative_to(folder).as_posix(): checksum(path) for path in present}

@@ -11,6 +11,18 @@ class InvalidInputError(WsmemError, ValueError):
     """A caller handed over a value that cannot be used; nothing was changed."""
 
 
+class InputFileError(InvalidInputError):
+    """A file handed over as input cannot be used; nothing of it was taken."""
+
+    def __init__(self, path: str, line: int | None, problem: str) -> None:
+        super().__init__(path, line, problem)  # args rebuild the error when unpickled
+        self.path, self.line, self.problem = path, line, problem
+
+    def __str__(self) -> str:
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{place}: {self.problem}; nothing of it was taken"
+
+
 class MissingExtraError(WsmemError, ImportError):
     """An optional library is not installed."""
 

@@ -39,6 +39,19 @@ from wsmem.operations.numerals import Quantity, chinese_value, quantities
         pytest.param("tests never hit the network", "tests always hit the network", id="never"),
         pytest.param("do not squash commits", "do squash commits", id="not"),
         pytest.param("上午十点发布", "下午十点发布", id="half-of-day"),
+        pytest.param("甲进程记下的第 3 件事", "乙进程记下的第 3 件事", id="stems"),
+        pytest.param("线程 1 记下的第 2 件事", "线程 2 记下的第 1 件事", id="numbers-swapped"),
+        pytest.param("process 0 keeps fact 1", "process 1 keeps fact 0", id="swapped-english"),
+        pytest.param("process A keeps fact 3", "process B keeps fact 3", id="letters"),
+        pytest.param("A keeps the first fact", "B keeps the first fact", id="letters-in-front"),
+        pytest.param("worker a owns the queue", "worker b owns the queue", id="small-letters"),
+        pytest.param("the first replica is in use", "the second replica is in use", id="ordinal"),
+        pytest.param("用 Kafka 替换 RabbitMQ", "用 RabbitMQ 替换 Kafka", id="names-swapped"),
+        pytest.param("worker one owns the queue", "worker two owns the queue", id="one-two"),
+        pytest.param("the build uses npm", "the build uses pnpm", id="one-word"),
+        pytest.param("kept by mcp number 3", "kept by cli number 3", id="one-word-of-many"),
+        pytest.param("生产环境部署在上海机房", "生产环境部署在北京机房", id="place"),
+        pytest.param("订单服务部署在东区机房", "订单服务部署在西区机房", id="side"),
     ],
 )
 def test_texts_that_differ_in_what_matters_are_two_statements(new: str, old: str) -> None:
@@ -59,6 +72,11 @@ def test_texts_that_differ_in_what_matters_are_two_statements(new: str, old: str
         pytest.param("上限 1,000 条", "上限 1000 条", id="thousands"),
         pytest.param("项目使用 PostgreSQL。", "项目使用 PostgreSQL 数据库。", id="shorter"),
         pytest.param("统一使用 pnpm", "一律使用 pnpm", id="numeral-in-a-word"),
+        pytest.param("消息队列采用 Kafka", "消息队列使用 Kafka", id="synonym"),
+        pytest.param(
+            "端口 8080，超时 30 秒", "超时 30 秒，端口 8080", id="clauses-in-another-order"
+        ),
+        pytest.param("the build used pnpm", "the build uses pnpm", id="inflection"),
     ],
 )
 def test_another_spelling_is_the_same_statement(new: str, old: str) -> None:
@@ -97,5 +115,6 @@ def test_chinese_numerals_have_their_value(numeral: str, value: int) -> None:
 
 def test_numbers_carry_the_unit_that_follows() -> None:
     assert quantities("超时 30 秒，重试三次，共 1,024MB，2 sensors") == [
-        Quantity("30", "s"), Quantity("1024", "MB"), Quantity("2", None), Quantity("3", "times"),
+        Quantity("30", "s", "时"), Quantity("1024", "MB", "共"), Quantity("2", None),
+        Quantity("3", "times", "试"),
     ]  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wsmem.records import MemoryContext, RecallInput
+    from wsmem.retrieval.explain import Explanation
     from wsmem.scopes import SessionRegistry
     from wsmem.settings import Settings
 
@@ -34,3 +35,31 @@ def recall_once(
     store = MemoryStore(settings.memory_dir, clock=clock)
     locator = Locator(store, ScopeResolver(registry))
     return Recaller(store, settings, locator, clock=clock, corpora=Corpora()).recall(request)
+
+
+def explain_once(
+    settings: Settings,
+    request: RecallInput,
+    *,
+    registry: SessionRegistry | None = None,
+    clock: Callable[[], int] = system_clock,
+) -> Explanation:
+    """Every candidate of the same recall with the parts of its score; builds an index.
+
+    Raises:
+        WsmemError: the place cannot be found or its files cannot be read.
+    """
+    from wsmem.retrieval.explain import explain  # noqa: PLC0415 - NumPy
+    from wsmem.retrieval.index import Index  # noqa: PLC0415 - NumPy
+
+    store = MemoryStore(settings.memory_dir, clock=clock)
+    locator = Locator(store, ScopeResolver(registry))
+    recaller = Recaller(store, settings, locator, clock=clock, corpora=Corpora())
+    place = locator.place(cwd=request.cwd, session_id=request.session_id)
+    return explain(
+        Index.build(recaller.entries_of(place).entries),
+        request.query,
+        recaller.ranking_profile(),
+        now=clock(),
+        surfaced=request.surfaced_ids,
+    )

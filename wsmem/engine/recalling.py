@@ -175,7 +175,7 @@ class Recaller:
             request.query,
             self._limit(request),
             now=self._clock(),
-            profile=self._ranking_profile(),
+            profile=self.ranking_profile(),
             surfaced=shown,
         )
 
@@ -205,7 +205,8 @@ class Recaller:
         wanted = self._settings.recall_limit if request.limit is None else request.limit
         return max(1, min(wanted, MAX_LIMIT))
 
-    def _ranking_profile(self) -> Profile:
+    def ranking_profile(self) -> Profile:
+        """The profile of the settings, its penalty for shown entries scaled as they say."""
         if self._profile is None:
             profile = load_profile(self._settings.profile)
             factor = self._settings.surfaced_penalty / _REFERENCE_PENALTY
@@ -224,8 +225,12 @@ def late(progress: Progress) -> MemoryContext:
 
 def describe(error: BaseException) -> str:
     """An error in words for a log or an answer: bounded, without credentials."""
-    text = str(error) if isinstance(error, WsmemError) else f"{type(error).__name__}: {error}"
-    return redact(" ".join(text.split())[:500])
+    name = type(error).__name__
+    try:
+        text = str(error) if isinstance(error, WsmemError) else f"{name}: {error}"
+        return redact(" ".join(text.split())[:500])
+    except Exception:  # noqa: BLE001 - what cannot be redacted is not repeated, and nothing raises here
+        return name
 
 
 @lru_cache(maxsize=256)

@@ -17,6 +17,8 @@ class Quantity(NamedTuple):
     """Whole numbers without leading zeros or separators; dotted ones (versions) as written."""
     unit: str | None
     """A known unit in its canonical spelling, `None` when none follows."""
+    context: str = ""
+    """The word, or the letter of Chinese, that the number stands behind."""
 
 
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6,
@@ -73,6 +75,9 @@ _ARABIC = re.compile(r"(?<![A-Za-z0-9_.])[0-9]+(?:[.,:/-][0-9]+)*(?![0-9])")
 _MAX_QUANTITIES = 256
 """Numbers looked at in one text, so that a table of them costs no quadratic comparison."""
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")
+_BEFORE = re.compile(r"([A-Za-z]+|[^\W\d_])[\s:=#(]*$")
+_REACH = 24
+"""How far back the word before a number is looked for."""
 _WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]+(?![A-Za-z])")
 
 
@@ -112,7 +117,8 @@ def _arabic(text: str) -> Iterator[Quantity]:
         number = found[0]
         if _THOUSANDS.fullmatch(number):
             number = number.replace(",", "")
-        yield Quantity(number.lstrip("0") or "0", _unit_at(text, found.end()))
+        value, unit = number.lstrip("0") or "0", _unit_at(text, found.end())
+        yield Quantity(value, unit, _context(text, found.start()))
 
 
 def _chinese(text: str) -> Iterator[Quantity]:
@@ -123,14 +129,21 @@ def _chinese(text: str) -> Iterator[Quantity]:
         unit = "%" if percent else _unit_at(found.string, found.end())
         if numeral == "一" and unit is None:
             continue  # an article
-        yield Quantity(str(chinese_value(numeral)), unit)
+        context = _context(found.string, found.start())
+        yield Quantity(str(chinese_value(numeral)), unit, context)
 
 
 def _english(text: str) -> Iterator[Quantity]:
     for found in _WORD.finditer(text):
         value = _ENGLISH.get(found[0].lower())
         if value is not None:
-            yield Quantity(value, _unit_at(text, found.end()))
+            unit = _unit_at(text, found.end())
+            yield Quantity(value, unit, _context(text, found.start()))
+
+
+def _context(text: str, at: int) -> str:
+    found = _BEFORE.search(text[max(0, at - _REACH) : at])
+    return found[1].lower() if found else ""
 
 
 def _unit_at(text: str, at: int) -> str | None:

@@ -40,13 +40,16 @@ SLICES_EVERYWHERE = frozenset(
     {"exact", "word", "identifier", "paraphrase", "tag", "typo", "long-question"}
     | {"conflict", "superseded", "hard-negative", "several", "partial", "none"}
 )
-SLICES_OF_CHINESE = frozenset({"bigram", "single-char", "full-width"})
+SLICES_OF_CHINESE = frozenset({"bigram", "single-char", "full-width", "traditional"})
+SLICES_OF_PARALLEL = frozenset(
+    {"no-overlap", "misleading", "recency", "importance", "surfaced", "global", "decoy"}
+    | {"description"}
+)
 SLICES_OF_MIXED = frozenset(
     {"everyday", "no-overlap", "cross-lingual", "variant", "trace", "shell", "commit", "voice"}
     | {"follow-up", "misleading", "recency", "importance", "surfaced", "global", "decoy"}
-    | {"traditional"}
 )
-LEAST_QUERIES_PER_SLICE = 6
+LEAST_QUERIES_PER_SLICE = {"workspace-zh": 10, "workspace-en": 10, "workspace-mixed": 6}
 LEAST_SHARE_OF_NONE = 0.15
 
 FULL_WIDTH = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\u3000]")
@@ -116,11 +119,10 @@ def test_a_workspace_is_in_one_split_only(labelled: OwnSet) -> None:
     assert {split for splits in homes.values() for split in splits} == set(labelled.splits)
 
 
-def test_the_sets_are_large_enough() -> None:
-    for name, entries, queries in zip(NAMES, (120, 120, 100), (130, 130, 110), strict=True):
-        assert len(own(name).entries) >= entries
-        assert len(own(name).queries) >= queries
-        assert len({entry["metadata"]["scope"] for entry in own(name).entries.values()}) >= 4
+def test_the_sets_are_large_enough(labelled: OwnSet) -> None:
+    assert len(labelled.entries) >= 300
+    assert len(labelled.queries) >= 450
+    assert len({entry["metadata"]["scope"] for entry in labelled.entries.values()}) >= 8
 
 
 # The card
@@ -271,13 +273,13 @@ def test_rivals_of_a_conflict_are_always_labelled_together(labelled: OwnSet) -> 
 
 def test_every_slice_has_enough_queries(labelled: OwnSet) -> None:
     expected = set(SLICES_EVERYWHERE)
-    if labelled.folder.name != "workspace-en":
+    name = labelled.folder.name
+    expected |= SLICES_OF_MIXED if name == "workspace-mixed" else SLICES_OF_PARALLEL
+    if name != "workspace-en":
         expected |= SLICES_OF_CHINESE
-    if labelled.folder.name == "workspace-mixed":
-        expected |= SLICES_OF_MIXED
     counts = Counter(name for row in labelled.queries.values() for name in row["metadata"]["slice"])
     assert set(counts) == expected
-    assert min(counts.values()) >= LEAST_QUERIES_PER_SLICE
+    assert min(counts.values()) >= LEAST_QUERIES_PER_SLICE[name]
 
 
 def test_queries_that_should_recall_nothing_are_marked_and_unlabelled(labelled: OwnSet) -> None:
@@ -439,6 +441,18 @@ def test_parallel_entries_are_the_same_memory() -> None:
     for entry in chinese.entries.values():
         meta, other = entry["metadata"], english.entries[entry["metadata"]["parallel"]]["metadata"]
         assert [meta.get(name) for name in same] == [other.get(name) for name in same]
+
+
+def test_parallel_queries_ask_the_same() -> None:
+    chinese, english = own("workspace-zh"), own("workspace-en")
+    for query in chinese.queries.values():
+        other = english.queries[query["metadata"]["parallel"]]
+        assert query["metadata"]["kind"] == other["metadata"]["kind"]
+        assert chinese.split_of(query) == english.split_of(other)
+        for field in ("surfaced", "decoys"):
+            named = query["metadata"].get(field, [])
+            translated = [chinese.entries[entry]["metadata"]["parallel"] for entry in named]
+            assert other["metadata"].get(field, []) == translated
 
 
 def test_parallel_queries_have_equal_grades() -> None:

@@ -249,6 +249,15 @@ def test_a_run_of_a_newer_format_is_not_misread(tmp_path: Path) -> None:
         Run.load(run.path)
 
 
+@pytest.mark.parametrize("key", ["machine", "seeds", "command"])
+def test_a_run_that_lacks_something_is_named(tmp_path: Path, key: str) -> None:
+    run = run_of(tmp_path, names=("a",))
+    manifest = {name: value for name, value in run.manifest.items() if name != key}
+    (run.path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(RunFolderError, match=f"does not hold what a run holds .*{key}"):
+        render(Run.load(run.path))
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", '"run"', '{"settings": {}}'])
 def test_a_manifest_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     run = run_of(tmp_path, names=("a",))

@@ -17,7 +17,11 @@ FILE = "report.html"
 
 
 def render(run: Run) -> str:
-    """The page as HTML. Every text from the run is escaped, charts are drawn into it."""
+    """The page as HTML. Every text from the run is escaped, charts are drawn into it.
+
+    Raises:
+        RunFolderError: the run lacks something that a run has.
+    """
     try:
         import jinja2  # noqa: PLC0415  an extra
     except ImportError as error:
@@ -30,7 +34,11 @@ def render(run: Run) -> str:
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
-    return environment.get_template(FILE).render(page=page_view(run))
+    try:
+        return environment.get_template(FILE).render(page=page_view(run))
+    except (KeyError, jinja2.UndefinedError) as error:
+        problem = f"does not hold what a run holds ({error})"
+        raise RunFolderError(str(run.path), problem, "evaluate again into this folder") from error
 
 
 def write_report(run: Run, out: Path | None = None) -> Path:

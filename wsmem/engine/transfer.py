@@ -10,13 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from wsmem.engine.keeping import write_entries, writable
+from wsmem.engine.keeping import writable, write_entries
 from wsmem.engine.recalling import describe
-from wsmem.errors import ArchivedScopeError, InputFileError, InvalidInputError, StoreVersionError
-from wsmem.errors import WsmemError
+from wsmem.errors import (
+    ArchivedScopeError,
+    InputFileError,
+    InvalidInputError,
+    RelativePathError,
+    StoreVersionError,
+    WsmemError,
+)
 from wsmem.records import Layer, MemoryEntry
 from wsmem.redaction.redact import redact_value
-from wsmem.scopes import GLOBAL, normalize_cwd
+from wsmem.scopes import normalize_cwd
 from wsmem.store.codec import complete_entry, entry_text, entry_to_stored
 from wsmem.store.jsontext import parse_json
 from wsmem.store.layout import ScopeRef, iso_time, kind_of
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from wsmem.engine.locating import Locator
+    from wsmem.scopes import Scope
     from wsmem.settings import Settings
     from wsmem.store.snapshot import ScopeSnapshot
     from wsmem.store.store import MemoryStore
@@ -151,39 +158,34 @@ def read_document(data: bytes, *, source: str) -> tuple[ForeignScope, ...]:
     return tuple(_foreign_scope(item, n, source) for n, item in enumerate(raw["scopes"], start=1))
 
 
-def plan_import(
-    existing: Sequence[MemoryEntry], items: Iterable[Any], *, layer: str
-) -> ImportPlan:
+def plan_import(existing: Sequence[MemoryEntry], items: Iterable[Any], *, layer: str) -> ImportPlan:
     """Which entries of a document are new here, which are here already, which are refused.
 
     An entry is here already when every field is the same, or was before credentials were redacted
     on the way out. One that has the id of another entry is refused: neither may be lost.
     """
     known = {entry.id: entry_to_stored(entry) for entry in existing}
-    in_file: set[str] = set()
-    additions: list[MemoryEntry] = []
+    added: dict[str, MemoryEntry] = {}
     refused: list[Refusal] = []
     identical = 0
     for number, item in enumerate(items, start=1):
         record, fault = _read_record(item, layer)
+        entry_id = _id_of(item)
         if record is None:
-            refused.append(Refusal(entry_id=_id_of(item), reason=f"entry {number}: {fault}"))
-            continue
-        entry_id = record["id"]
-        if entry_id in known:
-            if record == known[entry_id] or record == redact_value(known[entry_id]):
-                identical += 1
-                continue
-            whose = "this file has" if entry_id in in_file else "there is"
-            reason = f"{whose} another entry with this id, which says something else"
-            refused.append(Refusal(entry_id=entry_id, reason=reason))
-        elif redact_value(record) is not record:
-            refused.append(Refusal(entry_id=entry_id, reason="it holds a credential"))
+            refused.append(Refusal(entry_id=entry_id, reason=f"entry {number} {fault}"))
+        elif entry_id not in known:
+            if redact_value(record) is record:
+                known[entry_id] = record
+                added[entry_id] = MemoryEntry.from_stored(record)
+            else:
+                refused.append(Refusal(entry_id=entry_id, reason="it holds a credential"))
+        elif record in (known[entry_id], redact_value(known[entry_id])):
+            identical += 1
         else:
-            known[entry_id] = record
-            in_file.add(entry_id)
-            additions.append(MemoryEntry.from_stored(record))
-    return ImportPlan(additions=tuple(additions), identical=identical, refused=tuple(refused))
+            where = "the file has" if entry_id in added else "there is"
+            reason = f"{where} another entry with this id, and it is not the same"
+            refused.append(Refusal(entry_id=entry_id, reason=reason))
+    return ImportPlan(additions=tuple(added.values()), identical=identical, refused=tuple(refused))
 
 
 class Transfer:
@@ -243,7 +245,7 @@ class Transfer:
     def import_scopes(
         self, scopes: Sequence[ForeignScope], *, cwd: str | None = None, dry_run: bool = False
     ) -> tuple[ScopeImport, ...]:
-        """Add what is new, scope by scope, each in one commit; a scope that fails stops no other.
+        """Add what is new, each scope in one commit; a scope that fails stops no other.
 
         Args:
             scopes: What a document holds.
@@ -254,29 +256,29 @@ class Transfer:
             InvalidInputError: the document cannot be redirected to `cwd`.
         """
         if cwd is not None:
-            scopes = [redirected(scopes, cwd)]
-        merged: dict[tuple[Layer, str], list[Any]] = {}
-        for scope in scopes:  # two spellings of one directory are one scope, and one commit
-            merged.setdefault((scope.layer, scope.cwd), []).extend(scope.items)
-        return tuple(
-            self._import_scope(directory if layer == "workspace" else "", items, dry_run=dry_run)
-            for (layer, directory), items in merged.items()
-        )
+            scopes = [_redirected(scopes, cwd)]
+        failed: list[ScopeImport] = []
+        targets: dict[str, Scope] = {}
+        items: dict[str, list[Any]] = {}
+        for foreign in scopes:
+            try:
+                scope = writable(self._locator.place(cwd=foreign.cwd)).main
+            except WsmemError as error:
+                key = error.scope if isinstance(error, ArchivedScopeError) else ""
+                failed.append(ScopeImport(scope=key, cwd=foreign.cwd, error=describe(error)))
+                continue
+            targets[scope.key] = scope  # two spellings of one directory are one scope
+            items.setdefault(scope.key, []).extend(foreign.items)
+        done = [
+            self._import_scope(scope, items[key], dry_run=dry_run) for key, scope in targets.items()
+        ]
+        return (*done, *failed)
 
-    def _import_scope(self, cwd: str, items: Sequence[Any], *, dry_run: bool) -> ScopeImport:
+    def _import_scope(self, scope: Scope, items: Sequence[Any], *, dry_run: bool) -> ScopeImport:
         try:
-            place = writable(self._locator.place(cwd=cwd))
-        except ArchivedScopeError as error:
-            return ScopeImport(scope=error.scope, cwd=error.cwd, error=describe(error))
-        except WsmemError as error:
-            return ScopeImport(scope="", cwd=cwd, error=describe(error))
-        scope = place.main
-        try:
-            plan = plan_import(
-                self._store.read_scope(scope).entries, items, layer=kind_of(scope.key)
-            )
+            plan = plan_import(self._store.read_scope(scope).entries, items, layer=scope.layer)
             if plan.additions and not dry_run:
-                plan = self._store.update([scope], lambda tx: self._commit(tx, scope, items))
+                plan = self._store.update([scope], lambda tx: self._add(tx, scope, items))
         except WsmemError as error:
             return ScopeImport(scope=scope.key, cwd=scope.cwd, error=describe(error))
         return ScopeImport(
@@ -286,3 +288,82 @@ class Transfer:
             identical=plan.identical,
             refused=plan.refused,
         )
+
+    def _add(self, transaction: Transaction, scope: Scope, items: Sequence[Any]) -> ImportPlan:
+        present = transaction.snapshot(scope).entries
+        plan = plan_import(present, items, layer=scope.layer)
+        if plan.additions:
+            entries = {scope.layer: (*present, *plan.additions)}
+            write_entries(transaction, {scope.layer: scope}, entries, self._settings)
+        return plan
+
+
+def _redirected(scopes: Sequence[ForeignScope], cwd: str) -> ForeignScope:
+    """The only scope of a document, as that of another workspace."""
+    if len(scopes) != 1:
+        count = len(scopes) or "no"
+        raise InvalidInputError(
+            f"the file holds {count} scopes, and only a file of one can go to another workspace; "
+            "nothing was imported"
+        )
+    if scopes[0].layer != "workspace":
+        raise InvalidInputError(
+            "the file holds global memory, which belongs to no workspace; nothing was imported"
+        )
+    return replace(scopes[0], cwd=cwd)
+
+
+def _foreign_scope(item: Any, number: int, source: str) -> ForeignScope:
+    if not isinstance(item, dict):
+        raise InputFileError(source, None, f"scope {number} is no object")
+    layer, cwd, entries = item.get("layer"), item.get("cwd"), item.get("entries")
+    if layer not in _LAYERS:
+        raise InputFileError(source, None, f"scope {number}: layer is none of {', '.join(_LAYERS)}")
+    if not isinstance(entries, list):
+        raise InputFileError(source, None, f'scope {number} has no list of "entries"')
+    if layer == "global":
+        return ForeignScope(layer="global", cwd="", items=tuple(entries))
+    if not isinstance(cwd, str):
+        raise InputFileError(source, None, f"scope {number} does not name its directory")
+    try:
+        directory = normalize_cwd(cwd)
+    except RelativePathError:
+        problem = f"scope {number}: its directory is a relative path"
+        raise InputFileError(source, None, problem) from None
+    if not directory:  # it would be taken for the global scope
+        raise InputFileError(source, None, f"scope {number} names no workspace's directory")
+    return ForeignScope(layer="workspace", cwd=cwd, items=tuple(entries))
+
+
+def _read_record(item: Any, layer: str) -> tuple[dict[str, Any] | None, str]:
+    """A record as reading it back from the store will give it; `None` with what is wrong with it.
+
+    Nothing is altered but that missing fields get their defaults.
+    """
+    record, faults = complete_entry(item, layer=layer)
+    if record is None or faults:
+        return None, faults[0]
+    if not record["id"].strip():
+        return None, "has an empty id"
+    try:
+        read_back = parse_json(entry_text(record).decode())  # numbers JSON cannot say become null
+        redact_value(read_back)
+    except (RecursionError, ValueError):
+        return None, "is nested too deeply"
+    return complete_entry(read_back, layer=layer)[0], ""
+
+
+def _id_of(item: Any) -> str:
+    found = item.get("id") if isinstance(item, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _changed_texts(before: Any, after: Any) -> int:
+    """How many texts differ between two values of the same shape."""
+    if before is after:
+        return 0
+    if isinstance(before, dict):
+        return sum(_changed_texts(before[key], after[key]) for key in before)
+    if isinstance(before, (list, tuple)):
+        return sum(map(_changed_texts, before, after))
+    return int(before != after)

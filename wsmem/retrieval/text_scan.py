@@ -2,7 +2,8 @@
 
 All texts are joined into one string, folded once, and searched for each term's shared prefix. Only
 the few hits are looked at in Python: the run around a hit is analysed as the index would, so that
-"art" is not found in "restart" and `user` is found in `getUserName`.
+"art" is not found in "restart" and `user` is found in `getUserName`. Function words are counted in
+one pass and looked up again only beside the hits of other terms.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _FIELD_END, _ENTRY_END = "\ufdd0", "\ufdd1"
 _OTHER_MARK = "\ufdd2"
 """Takes the place of a mark found in a text: no letter either, and as many bytes long."""
+
+Held = dict[int, tuple[int, int]]
+"""By entry: how often it holds a term, and the bits of the fields where."""
 
 
 class Occurrence(NamedTuple):
@@ -49,61 +53,111 @@ class TextScan:
 
     def __init__(self, entries: Sequence[MemoryEntry]) -> None:
         pieces: list[str] = []
-        bits: list[list[int]] = []
+        self._bits: list[list[int]] = []
+        """Field bits of each entry, in the order of its text."""
         for entry in entries:
             fields = list(searched_fields(entry))
-            bits.append([bit for bit, _ in fields])
-            pieces.append(_FIELD_END.join(_without_marks(text) for _, text in fields))
-        self._text = fold(_ENTRY_END.join(pieces))
+            self._bits.append([bit for bit, _ in fields])
+            pieces.append(_FIELD_END.join([text for _, text in fields]))
+        joined = _ENTRY_END.join(pieces)
+        if joined.count(_ENTRY_END) >= len(entries) or joined.count(_FIELD_END) != sum(
+            len(bits) - 1 for bits in self._bits
+        ):
+            joined = _ENTRY_END.join(map(_joined_clean, entries))
+        self._text = fold(joined)
         self._lowered = lower(self._text)
         folded = self._text.split(_ENTRY_END)
-        self._starts = list(accumulate((len(text) + 1 for text in folded), initial=0))
-        self._bits = bits
-        ends = len(_FIELD_END.encode())
+        self._starts = list(accumulate([len(text) + 1 for text in folded], initial=0))
+        size = len(_FIELD_END.encode())
         self.lengths = [
-            len(text.encode("utf-8", "surrogatepass")) - ends * (len(fields) - 1)
-            for text, fields in zip(folded, bits, strict=True)
+            len(text.encode("utf-8", "surrogatepass")) - size * (len(bits) - 1)
+            for text, bits in zip(folded, self._bits, strict=True)
         ]
+        """UTF-8 bytes of each entry's fields."""
 
-    def occurrences(self, terms: Iterable[str]) -> dict[str, list[Occurrence]]:
-        """Every place of every term, in the order of the text."""
-        found: dict[str, list[Occurrence]] = {}
-        functions = [term for term in terms if term.isupper()]
-        found.update(self._function_words(functions))
-        for term in terms:
-            if term in found:
-                continue
-            if is_unspaced(term):
-                found[term] = list(self._letters(term))
-            else:
-                found[term] = list(self._words(term))
-        return found
+    def occurrences(self, term: str) -> list[Occurrence]:
+        """Every place of a term that is no function word, in the order of the text."""
+        return list(self._letters(term) if is_unspaced(term) else self._words(term))
+
+    def function_words(self, terms: Iterable[str]) -> dict[str, Held]:
+        """Where English function words stand; they only ever stand as whole runs."""
+        found: dict[str, Held] = {term.lower(): {} for term in terms}
+        if found:
+            words = "|".join(map(re.escape, found))
+            pattern = re.compile(
+                # Before a sign that makes it a name ("is#"), a word is none.
+                rf"[{_FIELD_END}{_ENTRY_END}]"
+                rf"|(?<![a-z0-9])(?:{words})(?![a-z0-9]|(?:\+\+|#)(?![a-z0-9]))"
+            )
+            entry = field = 0
+            for word in pattern.findall(self._lowered):
+                held = found.get(word)
+                if held is not None:
+                    times, fields = held.get(entry, (0, 0))
+                    held[entry] = (times + 1, fields | self._bits[entry][field])
+                elif word == _FIELD_END:
+                    field += 1
+                else:
+                    entry, field = entry + 1, 0
+        return {word.upper(): held for word, held in found.items()}
 
     def neighbours(self, first: Sequence[Occurrence], second: Sequence[Occurrence]) -> set[int]:
         """Entries where an occurrence of `first` is directly followed by one of `second`."""
-        found: set[int] = set()
-        if not first or not second:
-            return found
         if len(first) <= len(second):
             starts = [item.start for item in second]
-            for item in first:
-                if item.entry not in found and self._leads_to(item, second, starts):
-                    found.add(item.entry)
-            return found
+            return {item.entry for item in first if self._leads_to(item, second, starts)}
         starts = [item.start for item in first]
-        for item in second:
-            at = bisect_right(starts, item.start) - 1
-            # The run itself may hold both terms, or the one before it the first.
-            for before in (at, at - 1):
-                if before >= 0 and self._follows(first[before], item):
+        return {item.entry for item in second if self._led_by(item, first, starts)}
+
+    def followed_by_word(self, first: Iterable[Occurrence], word: str) -> set[int]:
+        """Entries where an occurrence is directly followed by a function word."""
+        found: set[int] = set()
+        for item in first:
+            if item.entry not in found and item.parts - 1 in item.places:
+                start = self._next_start(item)
+                if start >= 0 and self._is_word(start, word):
                     found.add(item.entry)
         return found
+
+    def preceded_by_word(self, second: Iterable[Occurrence], word: str) -> set[int]:
+        """Entries where an occurrence directly follows a function word."""
+        found: set[int] = set()
+        size = len(word)
+        for item in second:
+            if item.entry in found or 0 not in item.places:
+                continue
+            at = item.start
+            while at and self._is_gap(self._text[at - 1]):
+                at -= 1
+            start = at - size
+            if start >= 0 and self._is_word(start, word) and self._begins_run(start):
+                # What lies between must be no run either: "is# x" ends in the name "is#".
+                run = RUN.match(self._text, start)
+                if run is not None and run.end() == at:
+                    found.add(item.entry)
+        return found
+
+    def _is_word(self, start: int, word: str) -> bool:
+        run = RUN.match(self._text, start)
+        return run is not None and run.end() - start == len(word) and lower(run[0]).upper() == word
+
+    def _is_gap(self, char: str) -> bool:
+        return not (char.isalnum() or char in (_FIELD_END, _ENTRY_END))
+
+    def _begins_run(self, start: int) -> bool:
+        before = self._text[start - 1] if start else ""
+        return not (before.isascii() and before.isalnum())
 
     def _leads_to(self, item: Occurrence, second: Sequence[Occurrence], starts: list[int]) -> bool:
         at = bisect_left(starts, item.start)
         return any(
             self._follows(item, second[after]) for after in (at, at + 1) if after < len(second)
         )
+
+    def _led_by(self, item: Occurrence, first: Sequence[Occurrence], starts: list[int]) -> bool:
+        # The run itself may hold both terms, or the one before it the first.
+        at = bisect_right(starts, item.start) - 1
+        return any(self._follows(first[before], item) for before in (at, at - 1) if before >= 0)
 
     def _follows(self, a: Occurrence, b: Occurrence) -> bool:
         """Whether some place of `a` is directly before some place of `b` in the stream."""
@@ -122,53 +176,28 @@ class TextScan:
     def _place(self, at: int) -> tuple[int, int]:
         """Entry number and field bit of a position."""
         entry = bisect_right(self._starts, at) - 1
-        bits = self._bits[entry]
-        return entry, bits[self._text.count(_FIELD_END, self._starts[entry], at)]
+        return entry, self._bits[entry][self._text.count(_FIELD_END, self._starts[entry], at)]
 
     def _letters(self, term: str) -> Iterator[Occurrence]:
         """Places of a pair of Chinese letters; of a lone letter one an entry, in no field."""
-        text, lone = self._text, len(term) == 1
+        text, lone, seen = self._text, len(term) == 1, -1
         at = text.find(term)
         while at >= 0:
             entry, field = self._place(at)
-            if lone:
-                yield from self._lone_letter(term, entry)
-                at = text.find(term, self._starts[entry + 1])
-                continue
             # A pair is followed by the pair that starts on its second letter, or by another run.
-            inside = at + 2 < len(text) and _is_letter(text[at + 2])
-            yield Occurrence(at, at + 1 if inside else at + 2, entry, field, 1, (0,), 1)
+            inside = _is_letter(text[at + len(term) : at + len(term) + 1])
+            if not lone:
+                yield Occurrence(at, at + 1 if inside else at + 2, entry, field, 1, (0,), 1)
+            else:
+                alone = not inside and not (at and _is_letter(text[at - 1]))
+                if alone or entry != seen:
+                    places = (0,) if alone else ()
+                    yield Occurrence(at, at + 1, entry, 0, int(entry != seen), places, 1)
+                seen = entry
             at = text.find(term, at + 1)
 
-    def _lone_letter(self, letter: str, entry: int) -> Iterator[Occurrence]:
-        """One for the entry, and one without a count for each run of that letter alone."""
-        start, end = self._starts[entry], self._starts[entry + 1]
-        yield Occurrence(start, start, entry, 0, 1, (), 1)
-        at = self._text.find(letter, start, end)
-        while at >= 0:
-            led = at > start and _is_letter(self._text[at - 1])
-            if not led and not _is_letter(self._text[at + 1 : at + 2]):
-                yield Occurrence(at, at + 1, entry, 0, 0, (0,), 1)
-            at = self._text.find(letter, at + 1, end)
-
-    def _function_words(self, terms: Sequence[str]) -> dict[str, list[Occurrence]]:
-        """Places of English function words, which only ever stand as whole runs."""
-        found: dict[str, list[Occurrence]] = {term: [] for term in terms}
-        if terms:
-            words = "|".join(re.escape(term.lower()) for term in terms)
-            pattern = re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])")
-            for hit in pattern.finditer(self._lowered):
-                run = RUN.match(self._text, hit.start())
-                if run is None or run.end() != hit.end():  # "is#" is a name of its own
-                    continue
-                entry, field = self._place(hit.start())
-                found[hit[0].upper()].append(
-                    Occurrence(hit.start(), hit.end(), entry, field, 1, (0,), 1)
-                )
-        return found
-
     def _words(self, term: str) -> Iterator[Occurrence]:
-        """Places of a term that is not CJK: of every run whose analysis gives it."""
+        """Places of a term of a script with blanks: of every run whose analysis gives it."""
         prefix = shared_prefix(term) if term.isascii() and term.isalpha() else term
         lowered = self._lowered
         at = lowered.find(prefix)
@@ -178,9 +207,9 @@ class TextScan:
                 at = lowered.find(prefix, at + 1)
                 continue
             parts, whole = run_terms(run[0])
-            times = parts.count(term) + (whole == term)
-            if times:
+            if term in parts or whole == term:
                 entry, field = self._place(run.start())
+                times = parts.count(term) + (whole == term)
                 places = tuple(place for place, part in enumerate(parts) if part == term)
                 yield Occurrence(run.start(), run.end(), entry, field, times, places, len(parts))
             at = lowered.find(prefix, max(run.end(), at + 1))
@@ -196,6 +225,14 @@ class TextScan:
         return RUN.match(text, start)
 
 
+def _joined_clean(entry: MemoryEntry) -> str:
+    """An entry's fields with marks between them and none in them."""
+    return _FIELD_END.join(
+        text.replace(_FIELD_END, _OTHER_MARK).replace(_ENTRY_END, _OTHER_MARK)
+        for _, text in searched_fields(entry)
+    )
+
+
 def _is_letter(char: str) -> bool:
     """Whether a character belongs to a run of a script written without blanks."""
     return is_unspaced(char) and char.isalnum()
@@ -203,9 +240,3 @@ def _is_letter(char: str) -> bool:
 
 def _is_other_letter(char: str) -> bool:
     return not char.isascii() and char.isalnum() and not is_unspaced(char)
-
-
-def _without_marks(text: str) -> str:
-    if _FIELD_END in text or _ENTRY_END in text:
-        return text.replace(_FIELD_END, _OTHER_MARK).replace(_ENTRY_END, _OTHER_MARK)
-    return text

@@ -28,7 +28,7 @@ from wsmem.retrieval.scan import scan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wsmem.evals.distillation.cases import ExpectedOperation, Needed
+    from wsmem.evals.distillation.cases import Needed
     from wsmem.operations.outcome import Outcome
     from wsmem.records import Layer
 
@@ -77,6 +77,11 @@ of_every_memory = pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.id) for case in ALL_CASES if case.expected]
 )
 of_every_set = pytest.mark.parametrize("name", NAMES)
+
+
+def memorable(name: str) -> list[Case]:
+    """The cases in which something is to be kept."""
+    return [case for case in read(name).cases if case.expected]
 
 
 def norm(text: str) -> str:
@@ -183,117 +188,130 @@ def test_no_scanner_of_repositories_would_take_alarm(name: str) -> None:
 # The conversations
 
 
-@of_every_case
-def test_a_conversation_is_as_long_as_its_slice_says(case: Case) -> None:
-    shortest, longest = (12, 30) if "long-conversation" in case.slices else (2, 8)
-    assert shortest <= len(case.messages) <= longest
-    assert case.messages[0].role == "user"
+@of_every_set
+def test_a_conversation_is_as_long_as_its_slice_says(name: str) -> None:
+    for case in read(name).cases:
+        shortest, longest = (12, 30) if "long-conversation" in case.slices else (2, 8)
+        assert shortest <= len(case.messages) <= longest, case.id
+        assert case.messages[0].role == "user"
 
 
-@of_every_case
-def test_a_conversation_is_in_its_language(case: Case) -> None:
-    text = spoken(case)
-    has_chinese = HAN.search(text) is not None
-    if case.language == "en":
-        assert not has_chinese
-        assert HAN.search(held(case)) is None
-        return
-    assert has_chinese
-    assert all(HAN.search(operation.reference) for operation in case.expected)
-    if case.language == "mixed":
-        assert len(set(LATIN_WORD.findall(text))) >= 2
+@of_every_set
+def test_a_conversation_is_in_its_language(name: str) -> None:
+    for case in read(name).cases:
+        text = spoken(case)
+        has_chinese = HAN.search(text) is not None
+        if case.language == "en":
+            assert not has_chinese, case.id
+            assert HAN.search(held(case)) is None, case.id
+            continue
+        assert has_chinese, case.id
+        assert all(HAN.search(operation.reference) for operation in case.expected), case.id
+        if case.language == "mixed":
+            assert len(set(LATIN_WORD.findall(text))) >= 2, case.id
 
 
-@of_every_case
-def test_every_case_says_why(case: Case) -> None:
-    assert case.note
+@of_every_set
+def test_every_case_says_why(name: str) -> None:
+    for case in read(name).cases:
+        assert case.note, case.id
 
 
 # What is expected
 
 
-@of_every_memory
-def test_a_reference_is_what_its_own_measure_asks_for(case: Case) -> None:
-    for operation in case.expected:
-        missing = [
-            needed for needed in operation.required if not holds(operation.reference, needed)
-        ]
-        assert not missing
-        for text in (*operation.forbidden, *case.forbidden):
-            assert norm(text) not in norm(operation.reference)
+@of_every_set
+def test_a_reference_is_what_its_own_measure_asks_for(name: str) -> None:
+    for case in memorable(name):
+        for operation in case.expected:
+            missing = [
+                needed for needed in operation.required if not holds(operation.reference, needed)
+            ]
+            assert not missing, case.id
+            for text in (*operation.forbidden, *case.forbidden):
+                assert norm(text) not in norm(operation.reference), case.id
 
 
-@of_every_memory
-def test_what_must_be_kept_was_said_or_held(case: Case) -> None:
-    sources = f"{spoken(case)}\n{held(case)}"
-    for operation in case.expected:
-        assert operation.required
-        unsaid = [needed for needed in operation.required if not holds(sources, needed)]
-        assert not unsaid
+@of_every_set
+def test_what_must_be_kept_was_said_or_held(name: str) -> None:
+    for case in memorable(name):
+        sources = f"{spoken(case)}\n{held(case)}"
+        for operation in case.expected:
+            assert operation.required, case.id
+            unsaid = [needed for needed in operation.required if not holds(sources, needed)]
+            assert not unsaid, case.id
 
 
-@of_every_case
-def test_what_must_not_be_kept_was_really_said(case: Case) -> None:
-    for text in case.forbidden:
-        assert norm(text) in norm(spoken(case))
-    for operation in case.expected:
-        for text in operation.forbidden:
-            assert norm(text) in norm(f"{spoken(case)}\n{held(case)}")
+@of_every_set
+def test_what_must_not_be_kept_was_really_said(name: str) -> None:
+    for case in read(name).cases:
+        for text in case.forbidden:
+            assert norm(text) in norm(spoken(case)), case.id
+        for operation in case.expected:
+            for text in operation.forbidden:
+                assert norm(text) in norm(f"{spoken(case)}\n{held(case)}"), case.id
 
 
-@of_every_memory
-def test_every_expectation_names_the_users_words_as_evidence(case: Case) -> None:
-    roles = {message.id: message.role for message in case.messages}
-    for operation in case.expected:
-        assert operation.evidence_message_ids
-        assert {roles[message_id] for message_id in operation.evidence_message_ids} == {"user"}
+@of_every_set
+def test_every_expectation_names_the_users_words_as_evidence(name: str) -> None:
+    for case in memorable(name):
+        roles = {message.id: message.role for message in case.messages}
+        for operation in case.expected:
+            assert operation.evidence_message_ids, case.id
+            assert {roles[message_id] for message_id in operation.evidence_message_ids} == {
+                "user"
+            }, case.id
 
 
-@of_every_memory
-def test_quotes_and_targets_belong_to_their_operation(case: Case) -> None:
-    entries = {entry.id: entry for entry in case.existing}
-    texts = {message.id: message.text for message in case.messages}
-    for operation in case.expected:
-        if operation.op == "add":
-            assert operation.target_id is None
-            continue
-        assert operation.target_id is not None
-        target = entries[operation.target_id]
-        assert target.scope == operation.scope
-        if operation.op == "supersede":
-            assert operation.old_quote is not None
-            assert operation.new_quote is not None
-            assert operation.old_quote in target.content
-            named = [texts[message_id] for message_id in operation.evidence_message_ids]
-            assert any(operation.new_quote in text for text in named)
+@of_every_set
+def test_quotes_and_targets_belong_to_their_operation(name: str) -> None:
+    for case in memorable(name):
+        entries = {entry.id: entry for entry in case.existing}
+        texts = {message.id: message.text for message in case.messages}
+        for operation in case.expected:
+            if operation.op == "add":
+                assert operation.target_id is None, case.id
+                continue
+            assert operation.target_id is not None, case.id
+            target = entries[operation.target_id]
+            assert target.scope == operation.scope, case.id
+            if operation.op == "supersede":
+                assert operation.old_quote is not None, case.id
+                assert operation.new_quote is not None, case.id
+                assert operation.old_quote in target.content, case.id
+                named = [texts[message_id] for message_id in operation.evidence_message_ids]
+                assert any(operation.new_quote in text for text in named), case.id
 
 
-@of_every_case
-def test_a_conversation_without_a_workspace_is_global(case: Case) -> None:
-    if case.cwd is None:
-        assert {operation.scope for operation in case.expected} <= {"global"}
-        assert {entry.scope for entry in case.existing} <= {"global"}
+@of_every_set
+def test_a_conversation_without_a_workspace_is_global(name: str) -> None:
+    for case in read(name).cases:
+        if case.cwd is None:
+            assert {operation.scope for operation in case.expected} <= {"global"}, case.id
+            assert {entry.scope for entry in case.existing} <= {"global"}, case.id
 
 
 # Secrets
 
 
-@of_every_case
-def test_redaction_catches_every_secret_and_nothing_else(case: Case) -> None:
-    caught = [message for message in case.messages if contains_secret(message.text)]
-    assert bool(caught) == ("secret" in case.slices)
-    if not caught:
-        return
-    assert case.forbidden, "the secret is what must not be kept"
-    shown = norm("\n".join(redact(message.text) for message in case.messages))
-    for text in case.forbidden:
-        assert norm(text) not in shown
+@of_every_set
+def test_redaction_catches_every_secret_and_nothing_else(name: str) -> None:
+    for case in read(name).cases:
+        caught = [message for message in case.messages if contains_secret(message.text)]
+        assert bool(caught) == ("secret" in case.slices), case.id
+        if not caught:
+            continue
+        assert case.forbidden, "the secret is what must not be kept"
+        shown = norm("\n".join(redact(message.text) for message in case.messages))
+        for text in case.forbidden:
+            assert norm(text) not in shown, case.id
 
 
-@of_every_case
-def test_no_secret_is_held_or_expected(case: Case) -> None:
-    texts = [held(case), *(operation.reference for operation in case.expected)]
-    assert not any(contains_secret(text) for text in texts)
+@of_every_set
+def test_no_secret_is_held_or_expected(name: str) -> None:
+    for case in read(name).cases:
+        texts = [held(case), *(operation.reference for operation in case.expected)]
+        assert not any(contains_secret(text) for text in texts), case.id
 
 
 # What becomes of the ideal operations
@@ -340,28 +358,27 @@ def test_every_ideal_operation_passes_the_rules_of_evidence(case: Case) -> None:
     assert became == wanted, [audit.reason for audit in outcome.audit]
 
 
-@of_every_memory
-def test_ideal_operations_retire_exactly_what_was_corrected(case: Case) -> None:
-    entries, _ = apply_ideal(case)
-    status = {entry.id: entry.status for entry in entries}
-    after = {
-        "supersede": "superseded",
-        "flag-conflict": "conflict",
-    }
-    wanted = {entry.id: entry.status for entry in case.existing}
-    for operation in case.expected:
-        if operation.target_id is not None and operation.op in after:
-            wanted[operation.target_id] = after[operation.op]  # type: ignore[assignment]  # widened
-    assert {entry_id: status[entry_id] for entry_id in wanted} == wanted
+@of_every_set
+def test_ideal_operations_retire_exactly_what_was_corrected(name: str) -> None:
+    for case in memorable(name):
+        entries, _ = apply_ideal(case)
+        status = {entry.id: entry.status for entry in entries}
+        after = {"supersede": "superseded", "flag-conflict": "conflict"}
+        wanted: dict[str, str] = {entry.id: entry.status for entry in case.existing}
+        for operation in case.expected:
+            if operation.target_id is not None and operation.op in after:
+                wanted[operation.target_id] = after[operation.op]
+        assert {entry_id: status[entry_id] for entry_id in wanted} == wanted, case.id
 
 
-@of_every_memory
-def test_a_corrected_entry_comes_back_for_no_question(case: Case) -> None:
-    retired = {op.target_id for op in case.expected if op.op == "supersede"}
-    for question in case.questions:
-        assert question.winner not in retired
-    if retired:
-        assert any(set(question.stale) & retired for question in case.questions)
+@of_every_set
+def test_a_corrected_entry_comes_back_for_no_question(name: str) -> None:
+    for case in memorable(name):
+        retired = {op.target_id for op in case.expected if op.op == "supersede"}
+        for question in case.questions:
+            assert question.winner not in retired, case.id
+        if retired:
+            assert any(set(question.stale) & retired for question in case.questions), case.id
 
 
 @of_every_case
@@ -379,23 +396,20 @@ def test_ideal_operations_leave_the_state_the_questions_ask_for(case: Case) -> N
         assert not {match.entry.id for match in found} & set(question.stale)
 
 
-@of_every_case
-def test_a_question_about_something_new_is_not_answered_before(case: Case) -> None:
+@of_every_set
+def test_a_question_about_something_new_is_not_answered_before(name: str) -> None:
     """Otherwise the state measure would pay a distiller that kept nothing."""
-    for question in case.questions:
-        if not isinstance(question.winner, ExpectedText):
-            continue
-        for entry in case.existing:
-            told = [holds(entry.content, needed) for needed in question.winner.required]
-            assert not all(told), f"{entry.id} answers {question.query!r} already"
+    for case in read(name).cases:
+        for question in case.questions:
+            if not isinstance(question.winner, ExpectedText):
+                continue
+            for entry in case.existing:
+                told = [holds(entry.content, needed) for needed in question.winner.required]
+                assert not all(told), f"{case.id}: {entry.id} answers {question.query!r}"
 
 
 def test_an_operation_may_be_done_in_another_way_only_where_both_are_as_good() -> None:
-    allowed: set[tuple[str, ...]] = {("revise", "add"), ("supersede", "revise")}
+    allowed = {(), ("revise", "add"), ("supersede", "revise")}
     for case in ALL_CASES:
         for operation in case.expected:
-            assert operation.accept in {(), *allowed}, _named(case, operation)
-
-
-def _named(case: Case, operation: ExpectedOperation) -> str:
-    return f"{case.id}: {operation.op}"
+            assert operation.accept in allowed, case.id

@@ -419,4 +419,6 @@ def _explain(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False)[0]
     message = first["msg"].removeprefix("Value error, ")
     place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"field {place} is missing"
     return f"field {place}: {message[0].lower()}{message[1:]}" if place else message

@@ -44,7 +44,7 @@ def find(text: str) -> Iterator[Finding]:
         position = cookie.end()
         for pair in _pairs(text, position, only_first=cookie[1] is not None):
             position = pair.end()
-            if len(pair[1]) >= 4 and not is_dull(pair[1]):
+            if not _is_preference(pair[1]) and not is_dull(pair[1]):
                 yield Finding(*pair.span(1), "cookie")
 
 
@@ -59,6 +59,11 @@ def _is_basic(encoded: str) -> bool:
     except Error:
         return False
     return b":" in decoded and all(32 <= byte != 127 for byte in decoded)
+
+
+def _is_preference(value: str) -> bool:
+    """Whether a cookie is a flag, a count or a word (`theme=dark`) that opens nothing."""
+    return len(value) < 4 or (len(value) < 16 and value.replace("-", "").isalpha())
 
 
 def _pairs(text: str, start: int, *, only_first: bool) -> Iterator[re.Match[str]]:

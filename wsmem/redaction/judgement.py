@@ -233,7 +233,7 @@ def _turn() -> re.Pattern[str]:
 @cache
 def _humps() -> re.Pattern[str]:
     """Words and numbers written together as in program text: `Base64Encoder`, `parseV2Config`."""
-    return re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|V?[0-9]++|[_-])++")
+    return re.compile(r"(?:[A-Z]?[a-z]{3,}+|[A-Z]{2,}+|V?[0-9]++|[_-])++")
 
 
 @cache

@@ -309,12 +309,10 @@ def _verb() -> re.Pattern[str]:
     others = r"[はがをもの][ ]?|[는은가이를을](?=[ ])|[ \t]?\|(?=[ \t])"
     dash = r"[ \t]+[-–]{1,2}(?=[ \t])|[ \t]?—{1,2}"
     english = (
-        r"[ \t]+(?:is|was|are|were|has been|will be|to|now|set|changed|reset|updated|equals?|still)"
-        r"(?:[ \t]+(?:now|set|changed|reset|updated|to|still|be)){0,3}(?=[ \t:\"'`])"
+        r"(?i:[ \t]+(?:is|was|are|were|has been|will be|to|now|set|changed|reset|updated|equals?"
+        r"|still)(?:[ \t]+(?:now|set|changed|reset|updated|to|still|be)){0,3})(?=[ \t:\"'`])"
     )
-    return re.compile(
-        rf"(?:{chinese}|{others}|{dash}|{english})[ \t]{{0,4}}[:：]?[ \t]{{0,4}}", re.IGNORECASE
-    )
+    return re.compile(rf"(?:{chinese}|{others}|{dash}|{english})[ \t]{{0,4}}[:：]?[ \t]{{0,4}}")
 
 
 @cache
@@ -332,7 +330,7 @@ def _longer_name() -> re.Pattern[str]:
 
 @cache
 def _remark() -> re.Pattern[str]:
-    return re.compile(r"[ ]?[(（]([^()（）\s]{8,128})[)）]")
+    return re.compile(r"[ ]?[(（](?![\"'`])([^()（）\s]{8,128})[)）]")
 
 
 @cache

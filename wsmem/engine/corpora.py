@@ -59,6 +59,9 @@ class Corpora:
             self._kept.move_to_end(key)
             if len(self._kept) > _MAX_CORPORA:
                 self._kept.popitem(last=False)
+            # A conversation's own layer is small: its index grows out of that of the layers below.
+            below = self._kept.get(key[:-1])
+        kept.begin_with(below)
         corpus, build = kept.present([snapshot.entry_set for snapshot in snapshots])
         if build and self._background is not None:
             try:
@@ -84,6 +87,20 @@ class _Kept:
         self._indexed: tuple[MemoryEntry, ...] = ()
         self._uses = 0
         self.building = False
+
+    def begin_with(self, below: _Kept | None) -> None:
+        """Take over the index of a smaller corpus, if there is none here yet."""
+        if below is None or self._index is not None:
+            return
+        index, indexed = below.indexed()
+        with self._lock:
+            if self._index is None:
+                self._index, self._indexed = index, indexed
+
+    def indexed(self) -> tuple[Index | None, tuple[MemoryEntry, ...]]:
+        """The index, if there is one, and the entries it is of."""
+        with self._lock:
+            return self._index, self._indexed
 
     def present(self, sets: Sequence[EntrySet]) -> tuple[Corpus, bool]:
         """The corpus of these entries, and whether its index should be built now."""

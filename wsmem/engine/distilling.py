@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import cache
 from typing import TYPE_CHECKING
 
 from wsmem.errors import UnreadableOutputError, WsmemError
@@ -35,7 +36,7 @@ class DistillTimeoutError(WsmemError, TimeoutError):
 async def distil(
     distiller: Distiller | None, request: DistillRequest, *, limit_s: float
 ) -> tuple[tuple[Proposal, ...], tuple[str, ...]]:
-    """The operations a distiller proposes, and the instructions it was given.
+    """The operations a distiller proposes, and the instructions it may have been given.
 
     Raises:
         NoDistillerError: there is none.
@@ -56,4 +57,18 @@ async def distil(
     output = answer if isinstance(answer, DistillOutput) else DistillOutput(answer=answer)
     if output.incomplete:
         raise UnreadableOutputError(output.incomplete)
-    return parse_output(output.answer), output.instructions
+    return parse_output(output.answer), (*output.instructions, *shipped_instructions())
+
+
+@cache
+def shipped_instructions() -> tuple[str, ...]:
+    """What the prompts of this package tell a model, whoever used them for the answer at hand."""
+    from wsmem.distill.prompting import load_prompt, prompt_ids  # noqa: PLC0415 - read when needed
+
+    prompts = map(load_prompt, prompt_ids())
+    return tuple(
+        text
+        for prompt in prompts
+        for language in prompt.variants
+        for text in prompt.instructions(language)
+    )

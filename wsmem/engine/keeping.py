@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from wsmem.engine.reports import ForgetResult, RememberInput, RememberResult
@@ -235,11 +234,6 @@ def summary_of(scope: Scope, entries: Sequence[MemoryEntry], settings: Settings)
         max_bytes=settings.summary_max_bytes,
         wording=wording_of(settings.language),
     )
-
-
-def count_by_status(entries: Sequence[MemoryEntry]) -> dict[str, int]:
-    """Number of entries by status."""
-    return dict(Counter(entry.status for entry in entries))
 
 
 def _near_duplicates(

@@ -114,11 +114,14 @@ class Recaller:
 
     def entries_of(self, place: Place) -> Corpus:
         """What a recall of this place searches."""
-        return self._corpora.of([self._store.read_scope(scope) for scope in place.read])
+        return self._corpora.of(self._snapshots(place))
 
     def warm(self, place: Place) -> None:
         """Build the index a recall of this place uses."""
-        self._corpora.warm([self._store.read_scope(scope) for scope in place.read])
+        self._corpora.warm(self._snapshots(place))
+
+    def _snapshots(self, place: Place) -> list[ScopeSnapshot]:
+        return _searched([self._store.read_scope(scope) for scope in place.read])
 
     def _recall(
         self,
@@ -154,7 +157,7 @@ class Recaller:
         return _Known(
             scope=GLOBAL_KEY if place.archived else place.main.key,
             summary="\n\n".join(summary for summary in summaries if summary),
-            corpus=self._corpora.of(snapshots),
+            corpus=self._corpora.of(_searched(snapshots)),
             problems=tuple(problems),
         )
 
@@ -215,6 +218,11 @@ class Recaller:
                 profile = profile.with_weights(surfaced=weight)
             self._profile = profile
         return self._profile
+
+
+def _searched(snapshots: Sequence[ScopeSnapshot]) -> list[ScopeSnapshot]:
+    """Those with entries: most conversations have no layer of their own, and share an index."""
+    return [snapshot for snapshot in snapshots if snapshot.entries]
 
 
 def late(progress: Progress) -> MemoryContext:

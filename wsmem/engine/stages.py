@@ -162,7 +162,8 @@ class Stages:
         """The entries the distiller is shown, redacted."""
         main = begun.place.main
         scopes = (main,) if main.layer == "global" else (GLOBAL, main)
-        corpus = self._corpora.of([self._store.read_scope(scope) for scope in scopes])
+        snapshots = [self._store.read_scope(scope) for scope in scopes]
+        corpus = self._corpora.of([snapshot for snapshot in snapshots if snapshot.entries])
         now = self._clock()
         large = len(corpus.entries) > EXACT_SEARCH_UP_TO
         chosen = select_candidates(

@@ -372,7 +372,8 @@ def _resolved(root: str, path: str) -> str:
 def _real(path: str, platform: str) -> str:
     """The path with links followed, where it is a path of this system; itself otherwise."""
     foreign = (platform == "win32") != (os.name == "nt")
-    if foreign or (os.name != "nt" and not path.startswith("/")):
+    windows = not path.startswith("/") or path.startswith("//")  # a drive or a share, on POSIX too
+    if foreign or (windows and os.name != "nt"):
         return path
     try:
         return normalize_cwd(os.path.realpath(path), platform=platform)

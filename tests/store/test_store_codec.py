@@ -230,6 +230,7 @@ def test_old_entries_gain_their_defaults_as_recorded() -> None:
         "memory_entries.json: item 7 is null, not an object",
         "memory_entries.json: item 8 is a text, not an object",
         "memory_entries.json: item 9 has no text id and content",
+        "memory_entries.json: 2 entries lack fields, which have their defaults",
     ]
 
 
@@ -282,7 +283,7 @@ def test_one_broken_item_among_five_costs_only_itself(broken: str, found: str) -
     data = ("[\n  " + ",\n  ".join(items) + "\n]\n").encode("latin-1")
     entries, problems = read_entries(data, layer="workspace")
     assert "".join(entry.id for entry in entries) == found
-    assert [problem.kind for problem in problems] == ["damaged"]
+    assert [problem.kind for problem in problems] == ["damaged", "old-shape"]
     assert f"{len(found)} complete entries" in problems[0].detail
 
 

@@ -227,8 +227,8 @@ def test_everything_is_fsynced_before_the_commit_point_and_after_the_renames(
     renamed = [path for kind, path in steps[point + 1 :] if kind == "from"]
     assert len(renamed) == 2
     for path in renamed:
-        synced = steps.index(("fsync", path))
-        assert synced < steps.index(("fsync", directory), synced) < point
+        assert steps.index(("fsync", path)) < point
+    assert steps.index(("fsync", directory)) < point
     assert steps[point + 1] == ("fsync", journals)
     last_rename = max(i for i, s in enumerate(steps) if s[0] == "to")
     assert ("fsync", directory) in steps[last_rename:]
@@ -370,7 +370,7 @@ def test_a_broken_item_is_kept_aside_when_the_file_is_first_rewritten(
     original = b'[{"id": "a", "content": "b"}, {"id": 5}, null]'
     (directory / "memory_entries.json").write_bytes(original)
     (directory / "state.json").write_bytes(b"{oops")
-    assert len(store.read_scope(PROJECT).problems) == 3
+    assert len(store.read_scope(PROJECT).problems) == 4
     assert files_under(root) == [f"{DIRECTORY}/memory_entries.json", f"{DIRECTORY}/state.json"]
     add(store, PROJECT, "new")
     (kept,) = (directory / "set-aside").iterdir()
@@ -387,6 +387,20 @@ def test_a_broken_item_is_kept_aside_when_the_file_is_first_rewritten(
     ]
     assert store.read_scope(PROJECT).problems == ()
     assert MemoryStore(root).read_scope(PROJECT).problems == ()
+
+
+def test_old_entries_are_backed_up_once_and_migrated_once(root: Path, store: MemoryStore) -> None:
+    file = root / DIRECTORY / "memory_entries.json"
+    file.parent.mkdir(parents=True)
+    original = b'{"memories": [{"id": "a", "content": "b"}, {"id": "c", "content": "d"}]}'
+    file.write_bytes(original)
+    add(store, PROJECT, "new")
+    (kept,) = (root / DIRECTORY / "set-aside").iterdir()
+    assert kept.read_bytes() == original
+    once = file.read_bytes()
+    add(MemoryStore(root), PROJECT, "newer")
+    assert file.read_bytes().startswith(once.removesuffix(b"\n]\n"))
+    assert len(list(kept.parent.iterdir())) == 1
 
 
 def test_rewriting_a_healthy_file_sets_nothing_aside(root: Path, store: MemoryStore) -> None:

@@ -20,6 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from store_kit import OTHER, PROJECT, SESSION, fact, leftovers, write_entries
 
 from wsmem.errors import StoreWriteError
+from wsmem.store.codec import entry_to_stored
 from wsmem.store.faults import Fault, FaultyFileSystem, SimulatedCrash
 from wsmem.store.layout import GLOBAL, ScopeRef
 from wsmem.store.store import MemoryStore
@@ -159,7 +160,8 @@ class StoreMachine(RuleBasedStateMachine):
         with self.store.lock(ScopeRef(key)):  # so that no committed change is still on its way
             records = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
         self.number += 1
-        write_entries(file, [*records, {"id": f"x{self.number}", "content": "other", "odd": [1]}])
+        record = entry_to_stored(fact(f"x{self.number}")) | {"odd": [1]}
+        write_entries(file, [*records, record])
         was = self.model.live[key]
         self.model = self.model.with_live(**{key: replace(was, ids=(*was.ids, f"x{self.number}"))})
 

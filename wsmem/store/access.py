@@ -14,7 +14,7 @@ from wsmem.store.fs import FileSystem, make_directories
 from wsmem.store.journal import JournalFolder
 from wsmem.store.jsontext import parse_json
 from wsmem.store.layout import Layout, new_uuid
-from wsmem.store.snapshot import FileReading, ScopeReader, ScopeSnapshot, assemble
+from wsmem.store.snapshot import ScopeReader, ScopeSnapshot, assemble
 
 if TYPE_CHECKING:
     import os
@@ -73,6 +73,13 @@ class StoreAccess:
             snapshot = assemble(key, reading, before)
             self.remember(snapshot)
             return snapshot
+
+    def read_in_passing(self, key: str) -> ScopeSnapshot:
+        """The same, without keeping in memory what was not: for walks over all scopes."""
+        directory = self.layout.scope(key)
+        return self._remembered(key, directory) or assemble(
+            key, self.reader.read(key, directory), None
+        )
 
     def read_archived(self, key: str) -> ScopeSnapshot:
         """The state of an archived scope; not kept in memory."""
@@ -156,12 +163,6 @@ class StoreAccess:
             raise DamagedFileError(path, "it does not say which format the store has")
         if is_newer(raw["format"]):
             raise StoreVersionError(path, repr(raw["format"]), FORMAT)
-
-
-def read_once(access: StoreAccess, key: str) -> ScopeSnapshot:
-    """A live scope's state without keeping it in memory, for walks over all scopes."""
-    reading: FileReading = access.reader.read(key, access.layout.scope(key))
-    return assemble(key, reading, None)
 
 
 def _why(error: OSError) -> str:

@@ -74,8 +74,9 @@ def _purge(access: StoreAccess, key: str, directory: str) -> bool:
         if not access.fs.is_directory(directory):
             return False
         _discard(access, directory)
-        remove_tree(access.fs, access.layout.cache(key))
-        empty_trash(access)  # what an earlier purge was killed in the middle of, too
+        with _done(access):
+            remove_tree(access.fs, access.layout.cache(key))
+            empty_trash(access)  # what an earlier purge was killed in the middle of, too
     return True
 
 
@@ -94,17 +95,28 @@ def _moving(access: StoreAccess, key: str) -> Iterator[None]:
 def _move(access: StoreAccess, source: str, target: str) -> None:
     make_directories(access.fs, parent(target), top=access.layout.root)
     access.fs.move_directory(source, target)
-    for folder in (parent(target), parent(source)):
-        access.fs.sync_directory(folder)
+    with _done(access):
+        for folder in (parent(target), parent(source)):
+            access.fs.sync_directory(folder)
 
 
 def _discard(access: StoreAccess, directory: str) -> None:
     """Remove a directory so that a crash leaves all of it or, to every reader, nothing."""
     trash = f"{parent(directory)}/{TRASH}{new_uuid()}"
     access.fs.move_directory(directory, trash)
-    access.fs.sync_directory(parent(directory))
-    remove_tree(access.fs, trash)
-    access.fs.sync_directory(parent(directory))
+    with _done(access):
+        access.fs.sync_directory(parent(directory))
+        remove_tree(access.fs, trash)
+        access.fs.sync_directory(parent(directory))
+
+
+@contextmanager
+def _done(access: StoreAccess) -> Iterator[None]:
+    """What comes after the rename: a failure no longer means that nothing changed."""
+    try:
+        yield
+    except OSError as error:
+        raise write_error("making a move durable", access, error, "unknown") from error
 
 
 def _vacate(access: StoreAccess, directory: str, snapshot: ScopeSnapshot) -> bool:

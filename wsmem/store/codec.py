@@ -76,17 +76,22 @@ def read_entries(
     items, problems = _entry_items(data)
     entries = []
     known = known or {}
+    completed = 0
     for number, item in enumerate(items, start=1):
         stored, dropped = complete_entry(item, layer=layer)
         if stored is None:
             problems.append(_problem(ENTRIES, "item", f"item {number} {dropped[0]}"))
             continue
         problems += [_problem(ENTRIES, "item", f"item {number}: {what}") for what in dropped]
+        completed += stored is not item and not dropped
         before = known.get(stored["id"])
         if before and before.stored == stored and list(before.stored) == list(stored):
             entries.append(before)
         else:
             entries.append(MemoryEntry.from_stored(stored))
+    if completed:
+        detail = f"{completed} entries lack fields, which have their defaults"
+        problems.append(_problem(ENTRIES, "old-shape", detail))
     return tuple(entries), (*problems, *duplicate_problems(entries))
 
 

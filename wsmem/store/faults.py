@@ -17,7 +17,7 @@ from wsmem.store.fs import FileSystem
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 FaultKind = Literal["error", "torn", "crash", "crash-after", "torn-crash"]
 """`error`: the call raises and has no effect. `torn`: a write leaves half of its bytes, then
@@ -70,13 +70,20 @@ class FaultyFileSystem(FileSystem):
         self.calls: list[str] = []
         """Counted calls so far, with the last path or descriptor they got."""
         self.crashed = False
+        self._open: dict[int, str] = {}
 
     def run(self, name: str, arguments: tuple[Any, ...], act: Callable[[], Any]) -> Any:
         """One call of a method, with the fault if it is its turn."""
         if self.crashed:
             raise SimulatedCrash
-        if name not in self.counted:
-            return act()
+        if name == "close":
+            self._open.pop(arguments[0])
+        result = self._struck(name, arguments, act) if name in self.counted else act()
+        if name == "create":
+            self._open[result] = arguments[0]
+        return result
+
+    def _struck(self, name: str, arguments: tuple[Any, ...], act: Callable[[], Any]) -> Any:
         self.calls.append(f"{name} {arguments[-1] if name == 'replace' else arguments[0]}")
         fault = self.fault
         if fault is None or len(self.calls) != fault.at_call:
@@ -84,16 +91,30 @@ class FaultyFileSystem(FileSystem):
         if name == "write" and fault.kind in {"torn", "torn-crash"}:
             descriptor, data = arguments
             FileSystem.write(self, descriptor, data[: len(data) // 2])
+        if name == "close":  # whatever it says, the system closes
+            act()
         if fault.kind in {"error", "torn"}:
             raise OSError(fault.code, os.strerror(fault.code))
-        if fault.kind == "crash-after":
-            act()
+        if fault.kind == "crash-after" and name != "close":
+            result = act()
+            if name == "create":
+                self._open[result] = arguments[0]
         self.crash()
         raise SimulatedCrash
 
+    def sync_all(self, fds: Sequence[int], directories: Sequence[str]) -> None:
+        """One after another, so that every run makes its calls in the same order."""
+        for fd in fds:
+            self.sync(fd)
+        for path in directories:
+            self.sync_directory(path)
+
     def crash(self) -> None:
-        """End: no call after this one does anything."""
+        """End: no call after this one does anything, and the system closes what was open."""
         self.crashed = True
+        for fd in self._open:
+            os.close(fd)
+        self._open.clear()
 
 
 class PowerCutFileSystem(FaultyFileSystem):
@@ -107,7 +128,6 @@ class PowerCutFileSystem(FaultyFileSystem):
         """Strike at the `fault`; `chance` decides what is lost."""
         super().__init__(fault)
         self._chance = chance
-        self._open: dict[int, str] = {}
         self._unsynced: set[str] = set()
         self._undo: list[tuple[str, Callable[[], None]]] = []
         """The directory of every name change not yet durable, and how to take it back."""
@@ -120,7 +140,7 @@ class PowerCutFileSystem(FaultyFileSystem):
             result = act()
             if undo:
                 self._undo.append(undo)
-            self._note(name, arguments, result)
+            self._note(name, arguments)
             return result
 
         return super().run(name, arguments, noting)
@@ -143,17 +163,14 @@ class PowerCutFileSystem(FaultyFileSystem):
             if file.is_file():
                 os.truncate(file, self._chance.randint(0, file.stat().st_size))
 
-    def _note(self, name: str, arguments: tuple[Any, ...], result: Any) -> None:
+    def _note(self, name: str, arguments: tuple[Any, ...]) -> None:
         if name == "create":
-            self._open[result] = arguments[0]
             self._unsynced.add(arguments[0])
         elif name == "sync":
             self._unsynced.discard(self._open[arguments[0]])
         elif name == "replace" and arguments[0] in self._unsynced:
             self._unsynced.remove(arguments[0])
             self._unsynced.add(arguments[1])
-        elif name == "close":
-            self._open.pop(arguments[0])
         elif name == "sync_directory":
             self._undo = [step for step in self._undo if step[0] != arguments[0]]
 

@@ -70,52 +70,57 @@ class StagedFile:
     """The time of the version it replaces; the new one is dated later."""
 
 
-def write_draft(fs: FileSystem, layout: Layout, journal: Journal) -> str:
-    """Announce a change before staging it, so that whoever finds the pieces can clear them."""
-    path = f"{layout.journals}/{journal.name}{_DRAFT}"
-    record = {
-        "format": FORMAT,
-        "scopes": list(journal.scopes),
-        "targets": [_relative(layout, path) for path in journal.targets],
-        "removals": [_relative(layout, path) for path in journal.removals],
-    }
-    fd = fs.create(path)
-    try:
-        fs.write(fd, json_bytes(record))
-        fs.sync(fd)
-    finally:
-        fs.close(fd)
-    return path
+class Staging:
+    """A change on its way to the disk: open files, not yet durable."""
 
+    def __init__(self, fs: FileSystem, layout: Layout, journal: Journal) -> None:
+        """Prepare to stage what the journal lists; nothing is written yet."""
+        self._fs, self._layout, self._journal = fs, layout, journal
+        self._draft = f"{layout.journals}/{journal.name}{_DRAFT}"
+        self._open: list[int] = []
 
-def stage(fs: FileSystem, journal: Journal, file: StagedFile, now_ns: int) -> FileStamp:
-    """Write the new version of one file beside the old one, durably; its stamp for good."""
-    path = journal.staged(file.target)
-    fd = fs.create(path)
-    try:
-        fs.write(fd, file.data)
-        stamp = fs.set_mtime(fd, path, now_ns, above_ns=file.above_ns)
-        fs.sync(fd)
-    finally:
-        fs.close(fd)
-    return stamp
+    def announce(self) -> None:
+        """Write the draft first, so that whoever finds the pieces of the change can clear them."""
+        record = {
+            "format": FORMAT,
+            "scopes": list(self._journal.scopes),
+            "targets": [_relative(self._layout, path) for path in self._journal.targets],
+            "removals": [_relative(self._layout, path) for path in self._journal.removals],
+        }
+        self._write(self._draft, json_bytes(record))
 
+    def add(self, file: StagedFile, now_ns: int) -> FileStamp:
+        """Write the new version of one file beside the old one; its stamp for good."""
+        path = self._journal.staged(file.target)
+        fd = self._write(path, file.data)
+        return self._fs.set_mtime(fd, path, now_ns, above_ns=file.above_ns)
 
-def commit(fs: FileSystem, layout: Layout, journal: Journal, draft: str) -> None:
-    """Make a staged change a fact. The rename in the middle is the commit point of the store.
+    def _write(self, path: str, data: bytes) -> int:
+        fd = self._fs.create(path)
+        self._open.append(fd)
+        self._fs.write(fd, data)
+        return fd
 
-    Raises:
-        OSError: before the rename; the change is not a fact and may be discarded.
-        StoreWriteError: after it; the change is visible but may not survive a power cut.
-    """
-    for directory in journal.directories:  # the staged names must not be lost after the rename
-        fs.sync_directory(directory)
-    path = f"{layout.journals}/{journal.name}{_COMMITTED}"
-    fs.replace(draft, path)
-    try:
-        fs.sync_directory(layout.journals)
-    except OSError as error:
-        raise StoreWriteError("fsync of the journal", path, str(error), "unknown") from error
+    def commit(self) -> None:
+        """Make the change durable, then a fact; the rename is the commit point of the store.
+
+        Raises:
+            OSError: before the rename; the change is not a fact and may be discarded.
+            StoreWriteError: after it; the change is visible but may not survive a power cut.
+        """
+        self._fs.sync_all(self._open, self._journal.directories)
+        self.close()
+        path = f"{self._layout.journals}/{self._journal.name}{_COMMITTED}"
+        self._fs.replace(self._draft, path)
+        try:
+            self._fs.sync_directory(self._layout.journals)
+        except OSError as error:
+            raise StoreWriteError("fsync of the journal", path, str(error), "unknown") from error
+
+    def close(self) -> None:
+        """Close the files that are still open, whatever became of them."""
+        while self._open:
+            self._fs.close(self._open.pop())
 
 
 def carry_out(fs: FileSystem, layout: Layout, journal: Journal) -> None:
@@ -125,9 +130,8 @@ def carry_out(fs: FileSystem, layout: Layout, journal: Journal) -> None:
             fs.replace(journal.staged(target), target)
     for path in journal.removals:
         fs.unlink(path)
-    for directory in journal.directories:
-        with suppress(FileNotFoundError):  # moved away since, as a whole
-            fs.sync_directory(directory)
+    # A scope may have been moved away since, as a whole, by a program that takes no locks.
+    fs.sync_all((), [path for path in journal.directories if fs.is_directory(path)])
     # Not fsynced: a journal that comes back after a power cut finds nothing left to do.
     fs.unlink(f"{layout.journals}/{journal.name}{_COMMITTED}")
 

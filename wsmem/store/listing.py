@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from wsmem.errors import InvalidInputError, UnreadableFileError
 from wsmem.scopes import candidate_keys, scope_key
-from wsmem.store.access import read_once
 from wsmem.store.codec import Problem, read_descriptor
 from wsmem.store.layout import DESCRIPTOR, SCOPE_KEY, ScopeKind, kind_of
 
@@ -102,7 +101,7 @@ def _stands_for(key: str, cwd: str) -> bool:
 
 def _listing(access: StoreAccess, key: str, cwd: str, *, archived: bool) -> ScopeListing:
     try:
-        snapshot = access.read_archived(key) if archived else read_once(access, key)
+        snapshot = access.read_archived(key) if archived else access.read_in_passing(key)
     except UnreadableFileError as error:
         name = error.path.rpartition("/")[2]
         problem = Problem(file=name, kind="damaged", detail=f"cannot be read ({error.reason})")

@@ -15,11 +15,9 @@ from wsmem.store.history import names_to_drop
 from wsmem.store.journal import (
     Journal,
     StagedFile,
+    Staging,
     carry_out,
-    commit,
     discard,
-    stage,
-    write_draft,
 )
 from wsmem.store.jsontext import json_bytes, replace_surrogates
 from wsmem.store.layout import (
@@ -164,18 +162,27 @@ class CommitPlan:
         access, fs = self._access, self._access.fs
         for folder in self._directories:
             make_directories(fs, folder, top=access.layout.root)
-        draft = write_draft(fs, access.layout, journal)
-        now_ns = time.time_ns()
-        stamps = {file.target: stage(fs, journal, file, now_ns) for file in self._files}
-        for key, snapshot in read.items():
-            if access.reader.generation(key, access.layout.scope(key)) != snapshot.generation:
-                raise StaleSnapshotError(key)
+        staging = Staging(fs, access.layout, journal)
+        try:
+            staging.announce()
+            now_ns = time.time_ns()
+            stamps = {file.target: staging.add(file, now_ns) for file in self._files}
+            for key, snapshot in read.items():
+                directory = access.layout.scope(key)
+                if access.reader.generation(key, directory) != snapshot.generation:
+                    raise StaleSnapshotError(key)
+            with access.expecting(self._after(stamps)):
+                staging.commit()
+        finally:
+            staging.close()
+
+    def _after(self, stamps: Mapping[str, FileStamp]) -> list[ScopeSnapshot]:
+        """The snapshots that hold from the commit point on."""
         after = []
         for key, outcome in self._outcomes.items():
             new = {name: stamps[target] for name, target in self._targets[key].items()}
             after.append(outcome.snapshot(self._before[key], new))
-        with access.expecting(after):
-            commit(fs, access.layout, journal, draft)
+        return after
 
     def _give_up(self, journal: Journal) -> bool:
         """Clear what was staged, as far as the system lets us; `False` when it is a fact."""

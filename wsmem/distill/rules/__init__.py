@@ -1,0 +1,18 @@
+"""The built-in distiller: rules in Chinese and English, no model, no network.
+
+It hears what people say outright: requests to remember, standing preferences and rules, decisions,
+corrections. It is deaf to everything else on purpose: a memory that was not kept can be asked for
+again, one that was kept by mistake is believed for months.
+
+| module | what it holds |
+|---|---|
+| `distiller` | one stage in, operations out |
+| `sentences` | the user's own words, cut into sentences |
+| `gates` | what makes a sentence no statement to keep: questions, hypotheses, tasks of the moment |
+| `cues` | what marks a sentence as a request, a preference, a rule or a decision |
+| `hearing` | cues and gates together: the statements of one message |
+| `corrections` | sentences that say a claim is wrong or has changed, and what they replace |
+| `targets` | which existing entry a correction is about, if exactly one |
+| `writing` | content, title, tags and terms of a memory |
+| `scoping` | whether a statement holds everywhere or in this project |
+"""

@@ -1,0 +1,216 @@
+"""The statements of a conversation that deserve to be kept: cues, gates and context together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from wsmem.distill.rules import gates
+from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
+from wsmem.distill.rules.lexicon import says
+from wsmem.distill.rules.requests import requested
+from wsmem.distill.rules.sentences import sentences_of
+from wsmem.distill.rules.writing import (
+    is_substantial,
+    joined,
+    without_address,
+    without_secrets,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wsmem.distill.rules.cues import Cue
+    from wsmem.distill.rules.sentences import Sentence
+    from wsmem.records import MemoryMessage
+
+_ELABORATIONS = 2
+"""Sentences behind a decision that are taken to be its reason."""
+
+_NO_SUBJECT = re.compile(
+    r"^(?:(?:好|行|嗯|可以|那|ok|对)?[，,]?\s*(?:那)?(?:就|还是)|(?:(?:ok(?:ay)?|yes|fine|right|then|so)[, ]+)*"
+    r"(?:let'?s|we'?ll|i'?ll|go(?:ing)? with|we (?:go|are going|will go)))",
+    re.IGNORECASE,
+)
+_CJK = re.compile(r"[一-鿿]")
+
+
+@dataclass(slots=True, kw_only=True)
+class Heard:
+    """One statement to keep."""
+
+    text: str
+    """What was said, without the request around it."""
+    cue: Cue
+    message: MemoryMessage
+    used: list[Sentence] = field(default_factory=list)
+    """The sentences it consists of."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message of the user, cut up, with what was said before it."""
+
+    message: MemoryMessage
+    sentences: list[Sentence]
+    asked: str = ""
+    """The user's last question before it."""
+    offered: str = ""
+    """What the assistant said just before it."""
+
+
+def turns_of(messages: Iterable[MemoryMessage]) -> list[Turn]:
+    """The user's messages as turns, in order."""
+    turns: list[Turn] = []
+    offered = asked = ""
+    for message in messages:
+        if message.role != "user":
+            offered = message.text
+            continue
+        turn = Turn(message, sentences_of(message.text), asked, offered)
+        turns.append(turn)
+        questions = [s.text for s in turn.sentences if gates.is_question(s.text)]
+        asked, offered = (questions[-1] if questions else ""), ""
+    return turns
+
+
+def hear(turns: Sequence[Turn]) -> list[Heard]:
+    """The statements to keep, in the order they were made; what the user took back is gone."""
+    heard: list[Heard] = []
+    for number, turn in enumerate(turns):
+        previous = turns[number - 1] if number else None
+        for place, sentence in enumerate(turn.sentences):
+            if says("cancels", sentence.unquoted):
+                recent = {id(turn.message), id(previous.message) if previous else 0}
+                heard = [statement for statement in heard if id(statement.message) not in recent]
+            elif not any(sentence is used for statement in heard for used in statement.used):
+                heard += _statements(turn, place, previous)
+    return heard
+
+
+def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
+    text = turn.sentences[place].unquoted
+    cue = cue_of(text)
+    if cue is None or says("not_to_keep", text):
+        return []
+    if cue == "request":
+        before = previous.sentences if previous else ()
+        found = requested(turn.sentences, place, before)
+        own = {id(sentence) for sentence in turn.sentences}
+        return [
+            Heard(
+                text=wanted.text,
+                cue="request",
+                message=turn.message
+                if previous is None or any(id(sentence) in own for sentence in wanted.sources)
+                else previous.message,
+                used=[*wanted.sources, turn.sentences[place]],
+            )
+            for wanted in found
+        ]
+    statement = _stated(turn, place, cue)
+    return [statement] if statement is not None else []
+
+
+def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
+    """What a sentence with a cue of its own says, with the sentences that belong to it."""
+    sentence = turn.sentences[place]
+    if not _stands(turn, place, cue):
+        return None
+    spoken = [sentence]
+    if cue in {"rule", "decision"} and _points_back(sentence):
+        source = turn.sentences[place - 1 : place] if place else []
+        if not source or not declares(source[0]):
+            return None
+        spoken = [*source, sentence]
+    if cue == "decision":
+        spoken += _elaborations(turn, place)
+    elif cue == "preference":
+        spoken += _elaborations(turn, place, most=1, brief=True)
+    said = without_secrets(without_address(joined(other.text for other in spoken)))
+    if cue == "decision" and turn.asked and _NO_SUBJECT.match(sentence.text):
+        said = _with_topic(turn.asked, said)
+    if not is_substantial(said):
+        return None
+    return Heard(text=said, cue=cue, message=turn.message, used=spoken)
+
+
+def _stands(turn: Turn, place: int, cue: Cue) -> bool:
+    """Whether a sentence with a cue is a lasting statement of the user's own."""
+    text = turn.sentences[place].unquoted
+    if gates.is_question(text, states=True) or gates.is_foreign(text) or says("banter", text):
+        return False
+    if gates.is_supposed(text) or says("unchanged", text):
+        return False
+    lasting = is_lasting(text)
+    if gates.is_conditional(text) and (not lasting or says("wishful", text)):
+        return False
+    # "Today we decided" dates a decision, it does not limit it.
+    moment = text.replace("今天", "").replace("today", "") if cue == "decision" else text
+    if gates.is_of_the_moment(moment, lasting=lasting or cue in {"preference", "decision"}):
+        return False
+    if cue == "decision" and is_soft(text):
+        return _is_weighed(turn, place)
+    if cue == "rule" and not lasting and not says("local_rule", text):
+        return says("generic", text) and not says("task", text)
+    return True
+
+
+def _is_weighed(turn: Turn, place: int) -> bool:
+    """Whether a soft "let's use X" settles a choice, rather than naming the next small step."""
+    text = turn.sentences[place].unquoted
+    if says("moment_weak", text) or says("here_only", text):
+        return False
+    near = turn.sentences[place : place + 2]
+    if any(says("reason", other.unquoted) for other in near):
+        return True
+    chosen = bool(turn.asked) or says("choice", turn.offered)
+    return chosen and bool(_elaborations(turn, place))
+
+
+def _elaborations(
+    turn: Turn, place: int, *, most: int = _ELABORATIONS, brief: bool = False
+) -> list[Sentence]:
+    """The sentences behind a statement that say why or what exactly.
+
+    Args:
+        turn: The message.
+        place: Of the statement in it.
+        most: How many at most.
+        brief: Only short ones without a verb of doing, which add to a preference.
+    """
+    found: list[Sentence] = []
+    for other in turn.sentences[place + 1 : place + 1 + most]:
+        if not declares(other) or says("task", other.text) or cue_of(other.unquoted) == "request":
+            break
+        if brief and len(other.bare) > (16 if other.is_cjk else 40):
+            break
+        found.append(other)
+    return found
+
+
+def declares(sentence: Sentence) -> bool:
+    """Whether a sentence states something that may last."""
+    text = sentence.unquoted
+    if gates.is_question(text) or gates.is_foreign(text) or says("not_to_keep", text):
+        return False
+    if gates.is_supposed(text) or says("moment", text) or says("banter", text):
+        return False
+    return is_substantial(sentence.bare)
+
+
+def _points_back(sentence: Sentence) -> bool:
+    """Whether a rule says only "don't mix those up again", about the sentence before it."""
+    short = len(sentence.bare) <= (16 if sentence.is_cjk else 90)
+    return short and says("deictic", sentence.unquoted) and not says("preference", sentence.text)
+
+
+def _with_topic(question: str, said: str) -> str:
+    """An answer with what it answers in front: "put it there" alone says nothing later."""
+    cjk = _CJK.search(question) is not None
+    topic = without_address(re.split(r"[，,]", question)[0] if cjk else question)
+    topic = topic.rstrip("？?。.！! ")
+    if not is_substantial(topic) or topic in said:
+        return said
+    return f"{topic}：{said}" if cjk else f"{topic}: {said}"

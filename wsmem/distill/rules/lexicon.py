@@ -1,0 +1,65 @@
+"""The words that the rules listen for, read from one text file a concept in `lexicon/`.
+
+A line is a regular expression; `#` begins a comment line. Those under `[zh]` stand as they are,
+those under `[en]` match whole words only. In `old_value.txt`, `{OLD}` is the phrase to catch.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "lexicon"
+
+_NO_MARK = r"[^，,。；;：:！!？?、\s（）()]"
+_OLD = {
+    "zh": rf"(?P<old>{_NO_MARK}(?:[^，,。；;：:！!？?（）()]{{0,22}}?{_NO_MARK})??)",
+    "en": r"(?P<old>[\w.+#/:-]+(?: [\w.+#/:-]+){0,4}?)",
+}
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """All of a concept as one pattern, without regard to case."""
+    return re.compile("|".join(_lines(name)), re.IGNORECASE)
+
+
+@cache
+def patterns(name: str) -> tuple[re.Pattern[str], ...]:
+    """A concept line by line, for those that catch a phrase."""
+    return tuple(re.compile(line, re.IGNORECASE) for line in _lines(name))
+
+
+@cache
+def leading(name: str) -> re.Pattern[str]:
+    """What a text may begin with: any number of a concept's phrases, each ended by a mark."""
+    phrases = "|".join(_lines(name))
+    return re.compile(rf"(?:(?:{phrases})(?:[，,：:。！!；;、.]|\s[—-])\s*)+", re.IGNORECASE)
+
+
+@cache
+def nothing_but(name: str) -> re.Pattern[str]:
+    """A text of a concept's phrases alone, with marks and blanks between them."""
+    phrases = "|".join(_lines(name))
+    return re.compile(rf"(?:(?:{phrases})[\s，,、.。！!：:—-]*)*", re.IGNORECASE)
+
+
+def says(name: str, text: str) -> bool:
+    """Whether a text holds anything of a concept."""
+    return pattern(name).search(text) is not None
+
+
+def _lines(name: str) -> tuple[str, ...]:
+    lines: list[str] = []
+    section = "zh"
+    for raw in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        if line in {"[zh]", "[en]"}:
+            section = line[1:-1]
+            continue
+        line = line.replace("{OLD}", _OLD[section])
+        lines.append(rf"(?<!\w)(?:{line})(?!\w)" if section == "en" else f"(?:{line})")
+    return tuple(lines)

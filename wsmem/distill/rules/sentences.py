@@ -1,0 +1,117 @@
+"""The user's own words, cut into sentences; pasted and quoted parts are not among them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wsmem.operations.statements import own_words
+from wsmem.redaction.redact import redact
+from wsmem.text.scripts import cjk_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_SENTENCE = 600
+"""Characters of the longest sentence that is listened to; people do not talk in longer ones."""
+
+_LAST_CHARACTERS = 20_000
+"""How much of one message is listened to: its end, where conclusions stand."""
+
+_END = re.compile(
+    r"[。！？；]+[”」』\")）]?|(?<=\S)[!?]+[\")]?(?=\s|$|[^\x00-\x7f])|\.(?=\s|$)|;(?=\s|$)|…+"
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|ms|st)|\b[A-Z])$", re.IGNORECASE
+)
+_BULLET = re.compile(r"^\s*(?:[-*•·]\s+|\(?\d{1,2}[.)、）]\s*|[①-⑳]\s*|[一二三四五六七八九十]、)")
+_QUOTED = re.compile(
+    r"“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|‘[^’\n]*’|\"[^\"\n]*\"|`[^`\n]*`"
+    r"|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z])"
+)
+_HANDED_OVER = re.compile(
+    r"总结|概括|翻译|润色|校对|改写|看(?:一)?下|看看|看一看|帮.{0,4}看|分析|解释|什么意思|通不通顺|检查|评审一下|排版|"
+    r"报错|日志|输出|贴|如下|"
+    r"\b(?:summari[sz]e|translate|proofread|rephrase|reword|review|explain|what does|look at|"
+    r"have a look|check this|read(?:s)? (?:well|ok)|analy[sz]e|got this|error|output|log|paste)",
+    re.IGNORECASE,
+)
+_CODE_LINE = re.compile(
+    r"[{};]\s*$|^\s*(?:import |from \S+ import|def |class |function |const |let |var |return |if \(|"
+    r"for \(|#include|SELECT |INSERT |UPDATE |\$ |>>> |at \S+\(|File \"|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """One sentence of a user, without its list mark."""
+
+    text: str
+    """Trimmed, its final mark included."""
+    line: int
+    """Number of the line it stands on."""
+    listed: bool = False
+    """Whether it is an item of a list."""
+
+    @property
+    def bare(self) -> str:
+        """The text without its final mark."""
+        return self.text.rstrip('。！？!?；;.… \t"”」』')
+
+    @property
+    def unquoted(self) -> str:
+        """The text with quoted passages blanked out, offsets unchanged: cues are looked for here,
+        because what somebody quotes they do not say.
+        """
+        straight = self.text.replace("’", "'")
+        return _QUOTED.sub(lambda found: " " * len(found[0]), straight)
+
+    @property
+    def is_cjk(self) -> bool:
+        """Whether it is Chinese, Japanese or Korean at all."""
+        return cjk_run().search(self.text) is not None
+
+
+def sentences_of(text: str) -> list[Sentence]:
+    """The sentences a user said in a message, secrets redacted.
+
+    When the first line hands something over (to summarise, explain, look at) the lines below it
+    are what was handed over, whatever they say.
+    """
+    lines = own_words(redact(text[-_LAST_CHARACTERS:])).split("\n")
+    spoken = [line for line in lines if line.strip()]
+    if len(spoken) > 1 and _HANDED_OVER.search(spoken[0]) and not _asks_to_remember(spoken[0]):
+        lines = spoken[:1]
+    found: list[Sentence] = []
+    for number, line in enumerate(lines):
+        if not line.strip() or _CODE_LINE.search(line):
+            continue
+        bullet = _BULLET.match(line)
+        body = line[bullet.end() :] if bullet else line
+        for piece in _split(body):
+            if len(piece) <= MAX_SENTENCE:
+                found.append(Sentence(text=piece, line=number, listed=bullet is not None))
+    return found
+
+
+def _asks_to_remember(line: str) -> bool:
+    return (
+        re.search(r"记住|记一下|记下|\bremember\b|\bnote\b|规矩|约定|规则", line, re.IGNORECASE)
+        is not None
+    )
+
+
+def _split(line: str) -> Iterator[str]:
+    start = 0
+    for end in _END.finditer(line):
+        before = line[start : end.start()]
+        if end[0] == "." and _ABBREVIATION.search(before):
+            continue
+        piece = line[start : end.end()].strip()
+        if piece:
+            yield piece
+        start = end.end()
+    rest = line[start:].strip()
+    if rest:
+        yield rest

@@ -1,0 +1,207 @@
+"""Which existing entry a correction is about: exactly one, with proof, or none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wsmem.distill.rules.lexicon import pattern
+from wsmem.distill.rules.words import (
+    identifiers_in,
+    names_in,
+    qualified_apart,
+    subject_words,
+    unknown_words,
+)
+from wsmem.operations.evidence import MIN_QUOTE_WEIGHT, weight
+from wsmem.operations.numerals import quantities
+from wsmem.operations.polarity import polarity
+from wsmem.text.normalize import normalize_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wsmem.distill.rules.corrections import Correction
+    from wsmem.records import MemoryEntry
+
+_CLAUSE = re.compile(
+    r"[，,。；;！!\n]|(?<=\s)[-—]+(?=\s)|\.(?=\s|$)| (?:and|which|but|with) (?=\w)"
+)
+_MARGIN = 1.4
+"""How much better than the next one a target must be."""
+_CONFLICT_SHARE = 0.3
+"""Least share of a conflict's subject that its entry must hold."""
+_FLIP_SHARE = 0.5
+"""Least share of a clause's words that a sentence repeats when only the polarity differs."""
+
+_DAY = re.compile(
+    r"(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The entry that a correction replaces, and the words of it that are no longer right."""
+
+    entry: MemoryEntry
+    old_quote: str
+    """Verbatim in the entry's content."""
+    score: float
+
+
+def find_target(correction: Correction, entries: Sequence[MemoryEntry]) -> Target | None:
+    """The one entry a correction is about; `None` when there is none or the choice is not clear."""
+    rarity = Counter(word for entry in entries for word in _words_of(entry))
+    found = [
+        candidate
+        for entry in entries
+        if entry.recallable and (candidate := _candidate(correction, entry, rarity)) is not None
+    ]
+    found.sort(key=lambda candidate: -candidate.score)
+    if not found or (len(found) > 1 and found[0].score < _MARGIN * found[1].score):
+        return None
+    return found[0]
+
+
+def _candidate(correction: Correction, entry: MemoryEntry, rarity: Counter[str]) -> Target | None:
+    claim = correction.claim
+    if correction.local and entry.scope == "global":
+        return None
+    old = [phrase for phrase in correction.old if _holds(entry.content, phrase)]
+    if qualified_apart(claim, entry.content, change=bool(old)):
+        return None
+    known = _words_of(entry)
+    shared = subject_words(_without(claim, old)) & known
+    score = sum(1 / rarity[word] for word in shared)
+    if correction.disagrees:
+        quote = _contested_clause(claim, entry, shared)
+    elif old:
+        quote = _named_clause(correction, entry, old)
+        score += 2
+    else:
+        quote = _replaced_clause(correction, entry, shared)
+    return Target(entry=entry, old_quote=quote, score=score) if quote else None
+
+
+def _words_of(entry: MemoryEntry) -> frozenset[str]:
+    return subject_words(f"{entry.title} {entry.content} {' '.join(entry.tags)}")
+
+
+def _holds(content: str, phrase: str) -> bool:
+    """Whether an entry says what a phrase names: word for word, or by its name."""
+    wanted = normalize_text(phrase)
+    left = r"(?<![a-z0-9])" if wanted[:1].isascii() else ""
+    right = r"(?![a-z0-9])" if wanted[-1:].isascii() else ""
+    if re.search(f"{left}{re.escape(wanted)}{right}", normalize_text(content)):
+        return len(wanted) > 1
+    names = names_in(phrase)
+    return bool(names) and names <= names_in(content)
+
+
+def _without(text: str, phrases: Sequence[str]) -> str:
+    for phrase in phrases:
+        text = text.replace(phrase, " ")
+    return text
+
+
+def _named_clause(correction: Correction, entry: MemoryEntry, old: Sequence[str]) -> str | None:
+    """The clause of an entry that holds what a correction names as no longer right."""
+    subject = _subject(_without(correction.claim, old), entry)
+    if unknown_words(subject, entry.content):
+        return None
+    shared = subject_words(subject) & _words_of(entry)
+    # "We moved from X to Y" needs no subject; "not X but Y" may be about anything.
+    if not shared and not (correction.changed and any(names_in(phrase) for phrase in old)):
+        return None
+    clauses = [clause for clause in _clauses(entry.content) if any(_holds(clause, o) for o in old)]
+    if not clauses:
+        return entry.content.strip()
+    return max(clauses, key=lambda clause: len(subject_words(clause) & shared))
+
+
+def _replaced_clause(
+    correction: Correction, entry: MemoryEntry, shared: frozenset[str]
+) -> str | None:
+    """The clause of an entry whose value a correction replaces without naming the old one."""
+    if not (correction.said_wrong or correction.changed):
+        return None
+    claim, content = correction.claim, entry.content
+    subject = _subject(claim, entry)
+    if not subject_words(subject) & shared or unknown_words(subject, content):
+        return None
+    if _other_identifier(subject, content):
+        return None
+    clauses = [clause for clause in _clauses(content) if subject_words(clause) & shared]
+    clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
+    new_names = names_in(claim) - names_in(content)
+    for clause in [*clauses, *(c for c in _clauses(content) if c not in clauses)]:
+        if _same_kind_of_value(claim, clause, content):
+            return clause
+    for clause in clauses:
+        repeated = subject_words(clause) & shared
+        flipped = polarity(claim) != polarity(clause)
+        if flipped and len(repeated) >= _FLIP_SHARE * len(subject_words(clause)):
+            return clause
+    for clause in clauses:
+        if new_names and names_in(clause) - names_in(claim):
+            return clause
+    return None
+
+
+def _contested_clause(claim: str, entry: MemoryEntry, shared: frozenset[str]) -> str | None:
+    """The clause of an entry that a reported other value speaks against."""
+    if len(shared) < _CONFLICT_SHARE * len(subject_words(claim)):
+        return None
+    clauses = _clauses(entry.content)
+    clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
+    for clause in clauses:
+        if _same_kind_of_value(claim, clause, entry.content, both=True):
+            return clause
+        if names_in(claim) - names_in(entry.content) and names_in(clause):
+            return clause
+    return None
+
+
+def _subject(claim: str, entry: MemoryEntry) -> str:
+    """What stands before the verb in the clause that is most about an entry."""
+    clauses = [clause for clause in re.split(r"[，,；;：:。]|\s[—-]\s", claim) if clause.strip()]
+    known = _words_of(entry)
+    best = max(clauses, key=lambda clause: len(subject_words(clause) & known), default="")
+    verbs = list(pattern("claim_verb").finditer(best))
+    return best[: verbs[-1].start()] if verbs else best
+
+
+def _clauses(content: str) -> list[str]:
+    """The clauses of an entry, verbatim, none of them too light to be a quote."""
+    texts = [piece.strip() for piece in _CLAUSE.split(content) if piece.strip()]
+    whole = content.strip()
+    return list(
+        dict.fromkeys(text if weight(text) >= MIN_QUOTE_WEIGHT else whole for text in texts)
+    )
+
+
+def _other_identifier(subject: str, content: str) -> bool:
+    """Whether subject and entry are each about an identifier that the other does not know."""
+    mine, theirs = identifiers_in(subject), identifiers_in(content)
+    return bool(mine - theirs) and bool(theirs - mine)
+
+
+def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = False) -> bool:
+    """Whether a clause gives a value where the claim gives another of the same kind.
+
+    Args:
+        claim: What was said.
+        clause: Of the entry.
+        content: The whole entry; a value that stands anywhere in it is not new.
+        both: The claim may repeat the entry's value beside its own.
+    """
+    said, held, known = quantities(claim), quantities(clause), quantities(content)
+    fresh = [new for new in said if new not in known]
+    if any(new.unit == old.unit for new in fresh for old in held if both or old not in said):
+        return True
+    mine = {found[0].lower() for found in _DAY.finditer(claim)}
+    theirs = {found[0].lower() for found in _DAY.finditer(clause)}
+    return bool(mine - theirs) and bool(theirs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time as wall
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,24 @@ class TestLayers:
                 await keep(engine, "一条会话记忆", layer="session")
 
         run(tmp_path, steps)
+
+    def test_a_conversation_with_its_own_layer_ranks_as_any_other(self, tmp_path: Path) -> None:
+        registry = InMemoryRegistry([SessionInfo(id="s1", cwd=A)])
+
+        async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
+            await keep(engine, *(f"共同词 第{n}号 facts" for n in "甲乙丙丁"), layer="global")
+            await keep(engine, *(f"共同词 第{n}号 things" for n in "戊己庚辛"))
+            await keep(engine, "共同词 会话里的事", layer="session", session_id="s1")
+            cold = await recall(engine, "共同词 facts", cwd=A)
+            with_session = [await recall(engine, "共同词 facts", cwd=None, session_id="s1")]
+            await engine.warm(cwd=A)
+            assert await recall(engine, "共同词 facts", cwd=A) == cold
+            again = await recall(engine, "共同词 facts", cwd=A, session_id="s1", surfaced_ids=())
+            assert {match.id for match in again.matches} == {
+                match.id for match in with_session[0].matches
+            }
+
+        run(tmp_path, steps, registry=registry, settings={"recall_limit": 50})
 
 
 class TestBounds:
@@ -188,6 +207,56 @@ class TestNeverFailing:
             context = await recall(engine, "标记词")
             assert [match.content for match in context.matches] == ["标记词 项目"]
             assert context.degraded
+
+        run(tmp_path, steps)
+
+    def test_a_ring_of_successors_is_reported_and_retires_what_is_in_it(
+        self, tmp_path: Path
+    ) -> None:
+        retired = {"status": "superseded", "title": "标记词", "createdAt": "", "updatedAt": ""}
+        chain = [
+            {
+                "id": f"mem-{n}",
+                "content": f"标记词 第 {n} 版",
+                **retired,
+                "supersededBy": [f"mem-{n + 1}"],
+            }
+            for n in range(50)
+        ]
+        entries = [
+            {"id": "mem-a", "content": "标记词 甲说法", **retired, "supersededBy": ["mem-b"]},
+            {"id": "mem-b", "content": "标记词 乙说法", **retired, "supersededBy": ["mem-a"]},
+            {"id": "mem-c", "content": "标记词 丙说法", **retired, "supersededBy": ["mem-none"]},
+            *chain,
+            {"id": "mem-50", "content": "标记词 第 50 版", "status": "active"},
+        ]
+        folder = tmp_path / "global"
+        folder.mkdir()
+        (folder / "memory_entries.json").write_text(json.dumps(entries), encoding="utf-8")
+
+        async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
+            started = wall.monotonic()
+            context = await recall(engine, "标记词", cwd=None)
+            assert wall.monotonic() - started < 1
+            assert [match.id for match in context.matches] == ["mem-50"]
+            assert "mem-a, mem-b" in (context.degraded or "")
+            problems = " ".join((await engine.status(cwd="")).problems)
+            assert all(entry_id in problems for entry_id in ("mem-a", "mem-b", "mem-c"))
+            assert "mem-0" not in problems
+
+        run(tmp_path, steps)
+
+    def test_what_cannot_be_redacted_is_not_shown(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(text: str) -> str:
+            raise RuntimeError(text)
+
+        async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
+            await keep(engine, "标记词 一条")
+            monkeypatch.setattr("wsmem.engine.recalling.redact", broken)
+            context = await recall(engine, "标记词")
+            assert (context.text, context.degraded) == ("", "RuntimeError")
 
         run(tmp_path, steps)
 

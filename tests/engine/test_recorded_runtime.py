@@ -215,6 +215,31 @@ def test_an_unregistered_workspace_is_archived_within_half_a_minute(
     check(case["name"], ours, case["expected"], different)
 
 
+def test_a_registry_that_cannot_be_read_archives_nothing(tmp_path: Path) -> None:
+    class Flaky(InMemoryRegistry):
+        broken: str | None = None
+
+        def workspaces(self) -> Any:
+            if self.broken == "raises":
+                raise OSError(self.broken)
+            return None if self.broken == "unknown" else super().workspaces()
+
+    registry = Flaky(workspaces=[Workspace(path=A)])
+
+    async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
+        await engine.remember(RememberInput(content="这里记了一件事", cwd=A))
+        assert await engine.sync_registry() == ()
+        for registry.broken in ("raises", "unknown"):
+            assert await engine.sync_registry() == ()
+        registry.broken = None
+        registry.unregister(A)
+        assert await engine.sync_registry() == (A_KEY,)
+        assert await engine.restore(cwd=A) == "moved"
+        assert len((await engine.show(cwd=A)).entries) == 1
+
+    run(tmp_path, steps, registry=registry)
+
+
 async def timer_after(engine: WorkspaceMemoryEngine, kind: str, number: int) -> list[int]:
     reason: Reason = "segment-end" if kind.startswith("segment-end") else "explicit"
     await engine.checkpoint(CheckpointInput(reason=reason, cwd=A, messages=[said(number)]))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from wsmem.engine.chains import chain_faults
 from wsmem.engine.claims import claimed_ids
 from wsmem.engine.policy import idle_left, total_units
 from wsmem.engine.reports import ScopeStatus, ScopeView
 from wsmem.engine.stages import redacted_entry
 from wsmem.redaction.redact import redact
 from wsmem.scopes import Scope
-from wsmem.store.layout import kind_of
+from wsmem.store.layout import ENTRIES, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,12 @@ def scope_of_key(key: str, cwd: str = "") -> Scope:
 
 
 def _problems(snapshot: ScopeSnapshot) -> tuple[str, ...]:
-    return tuple(f"{problem.file}: {problem.detail}" for problem in snapshot.problems)
+    faults = chain_faults(snapshot)
+    return (
+        *(f"{problem.file}: {problem.detail}" for problem in snapshot.problems),
+        *(f"{ENTRIES}: {entry_id} is its own successor in the end" for entry_id in faults.rings),
+        *(f"{ENTRIES}: a successor of {entry_id} is missing" for entry_id in faults.missing),
+    )
 
 
 def _time(value: Any) -> int | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from wsmem.engine.chains import chain_faults
 from wsmem.engine.corpora import Corpus, search
 from wsmem.engine.rendering import render_context
 from wsmem.errors import WsmemError
@@ -152,6 +153,9 @@ class Recaller:
                 snapshots.append(self._store.read_scope(scope))
             except WsmemError as error:
                 problems.append(describe(error))
+        rings = [ring for snapshot in snapshots for ring in chain_faults(snapshot).rings]
+        if rings:
+            problems.append(f"nothing stands in the place of {', '.join(rings[:5])}: a ring")
         language = self._settings.language
         summaries = [_shown_summary(snapshot.summary, language) for snapshot in snapshots]
         return _Known(

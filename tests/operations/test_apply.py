@@ -363,7 +363,8 @@ class TestAttribution:
     def test_a_speakers_label_never_ends_up_in_memory(self) -> None:
         said = message("m1", "assistant: 好的，已改为 Redis")
         entries, _ = apply([], [add("assistant: 好的，已改为 Redis", title="用户：缓存")], [said])
-        assert all("assistant" not in item.content for item in entries.values())
+        (kept,) = entries.values()
+        assert (kept.content, kept.title) == ("好的，已改为 Redis", "缓存")
 
     def test_the_distillers_instructions_are_no_memory_unless_the_user_says_so(self) -> None:
         told = ("Keep only durable facts.\nReturn one JSON object and nothing else.",)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from wsmem.store.snapshot import Prior, ScopeSnapshot
 
 
-@dataclass(frozen=True, slots=True)
-class ChainFaults:
+class ChainFaults(NamedTuple):
     """Ids of superseded entries by what is wrong with their successors."""
 
     rings: tuple[str, ...] = ()

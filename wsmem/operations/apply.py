@@ -129,7 +129,7 @@ class _Applier:
             raise Refused("unsupported operation")
         layer = self._layer_of(operation)
         if not self._under.explicit:
-            operation = replace(operation, content=without_speaker_labels(operation.content))
+            operation = _unlabelled(operation)
         fields = clean_fields(operation)
         self._check_content(operation, fields)
         step = _Step(operation, fields, layer, self._ledgers[layer])
@@ -324,6 +324,16 @@ class _Step:
             created=created,
             layer=self.layer,
         )
+
+
+def _unlabelled(operation: MemoryOperation) -> MemoryOperation:
+    title, description = operation.title, operation.description
+    return replace(
+        operation,
+        content=without_speaker_labels(operation.content),
+        title=without_speaker_labels(title) if title else title,
+        description=without_speaker_labels(description) if description else description,
+    )
 
 
 def _proposed_texts(operation: MemoryOperation) -> Iterable[str]:

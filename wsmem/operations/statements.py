@@ -36,21 +36,22 @@ _SPEAKER = re.compile(
     r"助手|助理|用户|用戶|系统|系統|机器人|客服)(?:\*\*)?[ \t]*[:：]",
     re.IGNORECASE,
 )
-_DOCUMENT_HEAD = re.compile(
-    r"(?:#{1,6}[ \t]+\S|---[ \t\r]*$|\+\+\+ |diff --git |@@ |={3,}[ \t\r]*$)"
-)
+_DOCUMENT_HEAD = re.compile(r"#{1,6}[ \t]+\S|\+\+\+ |diff --git |@@ |={3,}[ \t\r]*$")
+_FRONT_MATTER = re.compile(r"---[ \t\r]*$")
+_FIELD = re.compile(r"[A-Za-z][\w-]*:\s")
 _MIN_DOCUMENT_LINES = 3
 """Lines that must follow a heading before the rest counts as a document."""
 
 _NAMED_DOCUMENT = re.compile(
-    r"(?:readme|changelog|contributing|licen[cs]e|documents?|documentation|docs?|e-?mail|article|"
-    r"web ?page|issue|ticket|logs?|transcript|snippet|pasted?|attached|attachment|"
-    r"文档|文件|邮件|文章|网页|页面|日志|聊天记录|工单|说明书|手册|附件|粘贴|原文|全文)"
+    r"(?:readme|changelog|contributing|licen[cs]e|e-?mail|article|web ?page|transcript|snippet|"
+    r"pasted?|attached|attachment|"
+    r"文档|邮件|文章|网页|日志|聊天记录|工单|说明书|手册|附件|粘贴|原文|全文)"
     r"[^\n:：]{0,24}[:：]",
     re.IGNORECASE,
 )
 _PLAIN_ANNOUNCEMENT = re.compile(
-    r"(?:the following|below|as follows|output|file|contents?|内容|如下|以下|下面|输出|记录)"
+    r"(?:the following|below|as follows|output|files?|contents?|documents?|documentation|docs|"
+    r"logs?|issue|ticket|文件|页面|内容|如下|以下|下面|输出|记录)"
     r"[^\n:：]{0,24}[:：]\s*$",
     re.IGNORECASE,
 )
@@ -121,7 +122,7 @@ def _own_lines(lines: Sequence[str]) -> Iterator[str]:
             at = _behind_paragraph(lines, at)
         elif _QUOTE_LINE.match(line):
             at += 1
-        elif _DOCUMENT_HEAD.match(line) and _is_long(lines, at):
+        elif _starts_document(lines, at):
             return
         elif (end := _announces_document(line, more=at + 1 < len(lines))) is not None:
             yield line[:end]
@@ -174,6 +175,16 @@ def _behind_paragraph(lines: Sequence[str], at: int) -> int:
     while at < len(lines) and lines[at].strip():
         at += 1
     return at
+
+
+def _starts_document(lines: Sequence[str], at: int) -> bool:
+    """Whether a document begins on this line; one headed "our rules" is the user's own."""
+    line = lines[at]
+    if _FRONT_MATTER.match(line):
+        return at + 1 < len(lines) and _FIELD.match(lines[at + 1]) is not None
+    if not _DOCUMENT_HEAD.match(line) or _OWN_ANNOUNCEMENT.search(line):
+        return False
+    return _is_long(lines, at)
 
 
 def _is_long(lines: Sequence[str], at: int) -> bool:

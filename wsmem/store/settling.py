@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 TRASH = ".purged-"
 """Begins the name of a directory on its way out, beside the directory it was."""
+
+_log = logging.getLogger("wsmem.store")
 
 _STAGED = re.compile(r"\..+\.([0-9a-f-]{36})\.tmp\Z")
 
@@ -44,7 +47,8 @@ def settle(access: StoreAccess, keys: Sequence[str]) -> None:
 
     A draft of a change to a scope whose lock we hold has lost its writer.
     """
-    access.journals.set_damaged_aside()
+    for path in access.journals.set_damaged_aside():
+        _log.warning("a journal could not be understood; it is kept as %s", path)
     for key in keys:
         for committed in access.journals.committed(key):
             carry_out(access.fs, access.layout, committed)

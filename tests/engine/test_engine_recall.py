@@ -167,13 +167,15 @@ class TestNeverFailing:
         root = tmp_path / "store"
 
         async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
+            await engine.start()
             await recall(engine, "任何问题")
+            await engine.warm(cwd=A)
             await engine.status(cwd=A)
             await engine.show(cwd=A)
             await engine.scopes()
             await hand_over(engine, reason="session-close", force=True)
 
-        run(root, steps, distiller=FakeDistiller())
+        run(root, steps, distiller=FakeDistiller(), registry=InMemoryRegistry())
         assert not root.exists()
 
     @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,8 @@ class StageRunner:
 
     async def recover(self, store: MemoryStore) -> None:
         """Find what waits in every scope: overdue stages run at once, others in time."""
+        if not await self._workers.read(os.path.isdir, store.layout.root):
+            return  # nothing was ever written here: starting creates nothing
         await self._workers.write(store.recover)
         for listing in await self._workers.write(store.list_scopes):
             if not listing.pending:

@@ -73,12 +73,13 @@ class Begun:
 
     def result(self, status: CheckpointStatus | None = None, **fields: Any) -> CheckpointResult:
         """The result of a call that ended here."""
-        waiting: CheckpointStatus = "buffered" if self.pending else "empty"
+        counts = {"pending": self.pending, **fields}
+        waiting: CheckpointStatus = "buffered" if counts["pending"] else "empty"
         return CheckpointResult(
             status=status or waiting,
             scope=self.place.main.key,
             accepted=self.accepted,
-            **{"pending": self.pending, **fields},
+            **counts,
         )
 
 

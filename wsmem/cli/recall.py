@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from wsmem.engine.once import recall_once
@@ -32,6 +33,8 @@ def parser() -> argparse.ArgumentParser:
         description="Ask memory what it knows. Without --cwd only the global memory is asked: "
         "the working directory of this process is never taken for a workspace.",
         allow_abbrev=False,
+        # With a width of its own it does not import shutil to ask the terminal.
+        formatter_class=partial(argparse.HelpFormatter, width=88),
     )
     options.add_argument("query", metavar="QUERY", help="what is asked, in any language")
     where = options.add_mutually_exclusive_group()
@@ -114,9 +117,8 @@ def show(context: MemoryContext) -> None:
     for match in context.matches:
         title = "" if match.content.startswith(match.title) else f"{match.title}: "
         rivals = f"  (contradicts {', '.join(match.conflict_with)})" if match.conflict_with else ""
-        print(
-            f"{match.id}  {match.score:.3f}  [{match.scope}/{match.type}]  {title}{match.content}{rivals}"
-        )
+        head = f"{match.id}  {match.score:.3f}  [{match.scope}/{match.type}]"
+        print(f"{head}  {title}{match.content}{rivals}")
 
 
 def explain(settings: Settings, request: RecallInput, context: MemoryContext) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -22,7 +22,10 @@ Matching = Literal["substring", "terms"]
 """Which entries are candidates: those that hold a query token as a substring, as the public plugin
 has it, or those whose terms are evidence enough."""
 
-_SHIPPED = Path(__file__).parent / "profiles"
+_SHIPPED = os.path.join(os.path.dirname(__file__), "profiles")  # pathlib is slow to import
+
+
+_SUFFIX = ".json"
 
 
 class ProfileError(WsmemError, ValueError):
@@ -91,20 +94,21 @@ class Profile:
 
 def profile_names() -> tuple[str, ...]:
     """The profiles that ship with the package, sorted."""
-    return tuple(sorted(path.stem for path in _SHIPPED.glob("*.json")))
+    return tuple(sorted(name[:-5] for name in os.listdir(_SHIPPED) if name.endswith(_SUFFIX)))
 
 
-def load_profile(name_or_path: str | Path) -> Profile:
+def load_profile(name_or_path: str | os.PathLike[str]) -> Profile:
     """Read a shipped profile by name, or any profile by the path of its file.
 
     Raises:
         ProfileError: there is no such profile, or its file is not a valid one.
     """
-    path = Path(name_or_path)
-    if isinstance(name_or_path, str) and path.suffix != ".json":
-        path = _SHIPPED / f"{name_or_path}.json"
+    path = os.fspath(name_or_path)
+    if isinstance(name_or_path, str) and not path.endswith(_SUFFIX):
+        path = os.path.join(_SHIPPED, name_or_path + _SUFFIX)
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        with open(path, encoding="utf-8") as file:
+            raw = json.load(file)
     except FileNotFoundError:
         shipped = ", ".join(profile_names())
         raise ProfileError(

@@ -23,11 +23,12 @@ RUN = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z]{1,2}(?:\+\+|#)(?![A-Za-z0-9])"  # C++, C#, F#
     r"|[A-Za-z0-9]+"
     r"|[^\W_\x00-\u2e7f]+"
-    r"|[^\W_A-Za-z0-9\u2e80-\U0010ffff]+"
+    r"|(?:[^\W_\x00-\x7f](?<=[\x00-\u2e7f]))+"
 )
 """One run of a folded text: a Latin word with its digits, letters of scripts written without blanks
 (they start at U+2E80: Chinese, Japanese, Korean and their neighbours), or another script's word.
-Plain code points instead of script tables: the pattern is compiled at every start of `recall`."""
+Plain code points instead of script tables, and a look back instead of a class with a long range:
+the pattern is compiled at every start of `recall`, and this one in under a millisecond."""
 
 PART_WEIGHT = 0.5
 """What a part of an identifier counts in a query beside the whole, which counts 1: a text that

@@ -131,6 +131,5 @@ def explain(settings: Settings, request: RecallInput, context: MemoryContext) ->
             print(f"\n{row.entry.id}  {row.score:.3f}")
             for name, part in row.parts.items():
                 if part.value:
-                    print(
-                        f"  {name:18} {part.value:8.3f} x {part.weight:6.2f} = {part.contribution:8.3f}"
-                    )
+                    product = f"{part.value:8.3f} x {part.weight:6.2f}"
+                    print(f"  {name:18} {product} = {part.contribution:8.3f}")

@@ -248,6 +248,22 @@ class TestNeverFailing:
 
         run(tmp_path, steps)
 
+    def test_a_view_is_redacted_down_to_its_history(self, tmp_path: Path) -> None:
+        secret = "token=ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+        texts = {"content": secret, "title": secret, "description": secret}
+        entry = {"id": "mem-1", **texts, "tags": [secret], "retrievalTerms": [secret],
+                 "revisions": [{**texts, "at": "2026-08-01T00:00:00.000Z"}]}  # fmt: skip
+        folder = tmp_path / "global"
+        folder.mkdir()
+        (folder / "memory_entries.json").write_text(json.dumps([entry]), encoding="utf-8")
+        (folder / "memory_summary.md").write_text(f"# 全局记忆\n\n- {secret}\n", encoding="utf-8")
+
+        async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
+            shown = repr((await engine.show(cwd=""), await recall(engine, "token", cwd="")))
+            assert "a1B2c3" not in shown
+
+        run(tmp_path, steps)
+
     def test_what_cannot_be_redacted_is_not_shown(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -22,10 +22,10 @@ the protocol `WorkspaceMemory` (`wsmem.engine.protocol`) and, in their tests, th
 | `locating` | where a request reads and writes |
 | `recalling`, `corpora`, `rendering`, `surfaced` | one recall: read, rank, redact, render |
 | `policy`, `staging`, `claims` | when a stage is ready, what it takes, who works on it |
-| `running`, `stages`, `distilling`, `timers` | a stage from buffer to commit, retries, recovery |
+| `running`, `stages`, `distilling`, `applying`, `timers` | a stage from buffer to commit |
 | `keeping` | remember, forget, purge |
 | `chains` | successors that lead nowhere |
-| `inspecting`, `reports` | status and contents of a scope; the values that are answered |
+| `inspecting`, `redacting`, `reports` | status and contents of a scope; answers |
 | `registry` | workspaces that disappear go to the archive |
 | `workers`, `identifiers` | threads; random ids |
 """

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from wsmem.engine.chains import chain_faults
 from wsmem.engine.claims import claimed_ids
 from wsmem.engine.policy import idle_left, total_units
+from wsmem.engine.redacting import redacted_entry
 from wsmem.engine.reports import ScopeStatus, ScopeView
-from wsmem.engine.stages import redacted_entry
 from wsmem.redaction.redact import redact
 from wsmem.scopes import Scope
 from wsmem.store.layout import ENTRIES, kind_of

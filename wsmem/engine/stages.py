@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wsmem.engine.applying import ProposalApplier, counts_of
 from wsmem.engine.claims import Claim, ended, live_claims, started, with_claims
 from wsmem.engine.corpora import search
-from wsmem.engine.keeping import ledger_of, write_entries, write_summary
+from wsmem.engine.keeping import ledger_of
 from wsmem.engine.policy import stage_is_ready
+from wsmem.engine.redacting import redacted_entry
 from wsmem.engine.staging import (
     Batch,
     buffered,
@@ -24,28 +26,21 @@ from wsmem.engine.staging import (
     usable_messages,
 )
 from wsmem.engine.timers import backoff_ms
-from wsmem.operations.apply import Circumstances, apply_operations
 from wsmem.operations.candidates import select_candidates
 from wsmem.records import CheckpointResult
-from wsmem.redaction.redact import redact
 from wsmem.scopes import GLOBAL
-from wsmem.store.checkpoints import AuditLine, render_checkpoint
-from wsmem.store.layout import iso_time, new_uuid
-from wsmem.store.wording import wording_of
+from wsmem.store.layout import new_uuid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from wsmem.engine.corpora import Corpora
     from wsmem.engine.locating import Place
     from wsmem.operations.apply import IdSource
-    from wsmem.operations.ledger import Ledger
-    from wsmem.operations.outcome import OperationAudit, Outcome
     from wsmem.operations.parsing import Proposal
-    from wsmem.records import CheckpointStatus, Layer, MemoryEntry
+    from wsmem.records import CheckpointStatus, Layer, MemoryEntry, MemoryState
     from wsmem.scopes import Scope
     from wsmem.settings import Settings
-    from wsmem.store.snapshot import ScopeSnapshot
     from wsmem.store.store import MemoryStore
     from wsmem.store.transaction import Transaction
 
@@ -107,7 +102,7 @@ class Stages:
         self._corpora = corpora
         self._settings = settings
         self._clock = clock
-        self._ids = ids
+        self._applier = ProposalApplier(settings, ids)
 
     def begin(self, place: Place, messages: Any, *, reason: str, force: bool) -> Begun:
         """Buffer messages that are new; claim a batch if the stage is ready.
@@ -130,15 +125,7 @@ class Stages:
             transaction.set_state(scope, state)
             batch = None
             if stage_is_ready(state, reason=reason, settings=self._settings, now=now, force=force):
-                claims = live_claims(snapshot, now=self._clock())
-                batch = next_batch(
-                    state,
-                    claimed={message_id for claim in claims for message_id in claim.ids},
-                    max_units=self._settings.checkpoint_max_chars,
-                )
-                if batch is not None:
-                    mine = self._claim(owner, batch, now)
-                    transaction.set_extra(scope, with_claims(snapshot, [*claims, mine]))
+                batch = self._claim(transaction, scope, state, owner)
             return Begun(
                 place=place,
                 reason=reason,
@@ -195,33 +182,10 @@ class Stages:
         batch = begun.batch
         if batch is None:
             return begun.result()
-        scopes = self._scopes_for(begun.place, proposals)
+        scopes = self._applier.scopes_for(begun.place, proposals)
 
         def change(transaction: Transaction) -> CheckpointResult:
-            main = begun.place.main
-            snapshot = transaction.snapshot(main)
-            now = self._clock()
-            if not is_pending(snapshot.state, batch):
-                self._settle_extra(transaction, begun, failed=False)
-                return begun.result(pending=len(snapshot.state.pending_messages))
-            outcome = self._apply(
-                transaction, scopes, begun, proposals, instructions=instructions, now=now
-            )
-            rebuilt = self._write(transaction, scopes, outcome, snapshot)
-            state = settled(
-                snapshot.state,
-                batch,
-                now=now,
-                window=self._settings.seen_window,
-                summary_rebuilt=rebuilt,
-            )
-            transaction.set_state(main, state)
-            self._settle_extra(transaction, begun, failed=False)
-            counts = _counts(outcome)
-            text = self._audit(begun, batch, outcome, counts=counts, now=now)
-            transaction.add_checkpoint(main, text, at_ms=now)
-            pending = len(state.pending_messages)
-            return begun.result("committed", pending=pending, **counts)
+            return self._commit(transaction, scopes, begun, batch, proposals, instructions)
 
         try:
             return self._store.update(scopes.values(), change)
@@ -266,73 +230,52 @@ class Stages:
         finally:
             ended(begun.owner)
 
-    def _claim(self, owner: str, batch: Batch, now: int) -> Claim:
-        until = now + self._settings.model_timeout_ms + LEASE_SLACK_MS
-        return Claim(owner=owner, process=os.getpid(), ids=batch.ids, until=until)
+    def _claim(
+        self, transaction: Transaction, scope: Scope, state: MemoryState, owner: str
+    ) -> Batch | None:
+        """Claim the oldest messages nobody works on."""
+        snapshot, now = transaction.snapshot(scope), self._clock()
+        claims = live_claims(snapshot, now=now)
+        batch = next_batch(
+            state,
+            claimed={message_id for claim in claims for message_id in claim.ids},
+            max_units=self._settings.checkpoint_max_chars,
+        )
+        if batch is not None:
+            until = now + self._settings.model_timeout_ms + LEASE_SLACK_MS
+            mine = Claim(owner=owner, process=os.getpid(), ids=batch.ids, until=until)
+            transaction.set_extra(scope, with_claims(snapshot, [*claims, mine]))
+        return batch
 
-    def _scopes_for(self, place: Place, proposals: Iterable[Proposal]) -> dict[Layer, Scope]:
-        """Only the layers that operations may reach: every scope more is a lock more."""
-        main = place.main
-        scopes: dict[Layer, Scope] = {main.layer: main}
-        default = self._default_layer(place)
-        named = {default} | {
-            name
-            for proposal in proposals
-            for name in (proposal.operation.target_scope, proposal.operation.scope)
-        }
-        if main.layer == "workspace":
-            if "global" in named:
-                scopes["global"] = GLOBAL
-            if "session" in named and default == "session" and place.session is not None:
-                scopes["session"] = place.session
-        return scopes
-
-    def _default_layer(self, place: Place) -> Layer:
-        if place.main.layer != "workspace":
-            return place.main.layer
-        wanted = self._settings.write_layer
-        return "workspace" if wanted == "session" and place.session is None else wanted
-
-    def _apply(
+    def _commit(  # noqa: PLR0917 - the parts of one stage, from one caller
         self,
         transaction: Transaction,
         scopes: Mapping[Layer, Scope],
         begun: Begun,
+        batch: Batch,
         proposals: Sequence[Proposal],
-        *,
         instructions: Sequence[str],
-        now: int,
-    ) -> Outcome:
-        ledgers: dict[Layer, Ledger] = {
-            layer: ledger_of(transaction.snapshot(scope)) for layer, scope in scopes.items()
-        }
-        under = Circumstances(
-            home=begun.place.main.layer,
-            default_layer=self._default_layer(begun.place),
-            at=iso_time(now),
-            ids=self._ids,
-            messages=begun.batch.messages if begun.batch else (),
-            instructions=instructions,
+    ) -> CheckpointResult:
+        main, now = begun.place.main, self._clock()
+        before = transaction.snapshot(main).state
+        self._settle_extra(transaction, begun, failed=False)
+        if not is_pending(before, batch):
+            return begun.result(pending=len(before.pending_messages))
+        outcome = self._applier.apply(
+            transaction, scopes, begun.place, batch, proposals, instructions=instructions, now=now
         )
-        return apply_operations(ledgers, proposals, under)
-
-    def _write(
-        self,
-        transaction: Transaction,
-        scopes: Mapping[Layer, Scope],
-        outcome: Outcome,
-        snapshot: ScopeSnapshot,
-    ) -> bool:
-        """Write entries and summaries; whether the stage's own summary was rebuilt."""
-        write_entries(transaction, scopes, outcome.entries, self._settings)
-        main = next(iter(scopes.values()))
-        if main.layer in outcome.entries:
-            return True
-        due = (snapshot.state.checkpoint_count + 1) % self._settings.consolidate_every == 0
-        if due or not snapshot.has_summary:
-            write_summary(transaction, main, snapshot.entries, self._settings)
-            return True
-        return False
+        state = settled(
+            before,
+            batch,
+            now=now,
+            window=self._settings.seen_window,
+            summary_rebuilt=self._applier.consolidate(transaction, main, outcome),
+        )
+        transaction.set_state(main, state)
+        text = self._applier.audit_text(begun.reason, batch, outcome, now=now)
+        transaction.add_checkpoint(main, text, at_ms=now)
+        pending = len(state.pending_messages)
+        return begun.result("committed", pending=pending, **counts_of(outcome))
 
     def _settle_extra(
         self,
@@ -366,53 +309,6 @@ class Stages:
         transaction.set_extra(scope, extra)
         return failures
 
-    def _audit(
-        self, begun: Begun, batch: Batch, outcome: Outcome, *, counts: Mapping[str, int], now: int
-    ) -> str:
-        return render_checkpoint(
-            at_ms=now,
-            reason=begun.reason,
-            messages=batch.messages,
-            audit=map(_audit_line, outcome.audit),
-            counts={
-                name: counts[name]
-                for name in ("added", "updated", "superseded", "conflicts", "ignored")
-            },
-            wording=wording_of(self._settings.language),
-        )
-
-
-def redacted_entry(entry: MemoryEntry) -> MemoryEntry:
-    """`entry` with every text redacted, for prompts and views; not to be written back."""
-    return entry.with_changes(
-        content=redact(entry.content),
-        title=redact(entry.title),
-        description=redact(entry.description),
-        tags=tuple(map(redact, entry.tags)),
-        retrieval_terms=tuple(map(redact, entry.retrieval_terms)),
-        stored={},
-    )
-
 
 def _whole(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _counts(outcome: Outcome) -> dict[str, int]:
-    return {
-        "added": outcome.added,
-        "updated": outcome.count("updated"),
-        "superseded": outcome.count("superseded"),
-        "conflicts": outcome.count("conflict"),
-        "ignored": outcome.ignored,
-    }
-
-
-def _audit_line(record: OperationAudit) -> AuditLine:
-    return AuditLine(
-        op=record.op,
-        content=redact(record.content),
-        accepted=record.accepted,
-        target_id=record.target_id or "",
-        detail=redact(record.reason),
-    )

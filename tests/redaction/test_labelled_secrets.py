@@ -63,6 +63,8 @@ SIMPLIFIED = [
     "密码：<⟦Kx7pQ2vL9z⟧>",
     "密码：\n```\n⟦Kx7pQ2vL9z⟧\n```",
     "密码：⟦Kx7pQ2vL9z⟧\n端口：2525",
+    "密码\n⟦Kx7pQ2vL9z⟧\n",
+    "密码：⟦swordfish⟧ 请勿外传",
     "用户名：app 密码：⟦Kx7pQ2vL9z⟧ 端口：5432",
     "用户名app密码⟦Kx7pQ2vL9z⟧",
     "账号密码：⟦admin/Kx7pQ2vL9z⟧",
@@ -192,6 +194,7 @@ CONFIGURATION = [
     "Driver={ODBC};Server=db1;Uid=app;Pwd=⟦Kx7pQ2vL9z⟧;",
     "Driver={ODBC};Uid=app;PWD={⟦pa;ss9⟧};",
     "AccountName=x;AccountKey=⟦abcDEF123+/abcDEF123+/==⟧;EndpointSuffix=core",
+    'Data Source=db1;User ID=app;Password="⟦p;a ss9⟧";',
     "host=db1 user=app password=⟦Tm4#wZ8!rB⟧ dbname=x",
 ]
 

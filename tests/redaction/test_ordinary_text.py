@@ -61,6 +61,11 @@ ENGLISH_PROSE = [
     '"password": "密码"', "1Password: Ensure all vaults are shared", "/etc/passwd: world readable",
 ]  # fmt: skip
 
+ADDRESSES = [
+    "mailto:abc123def@x.com", "contact:dev2024team@corp.com", "邮箱:zhang2024@corp.com",
+    "redis:7.2@sha256:9f86d081884c7d659a2f", "repo/image:main-4fa1c0f@sha256:9f86d081",
+]  # fmt: skip
+
 NUMBERS = [
     "token: 4096", "max_tokens: 4096", "token=4k", "tokens: 5", "token ≈ 4000", "token: <= 4096",
     "token 上限：4096", "token：7200 秒", "每个 token：0.002 元", "prompt tokens: 1234",
@@ -129,8 +134,9 @@ NAMES_AND_IDS = [
     "text",
     rows(
         [
-            *REQUIRED, *CHINESE_PROSE, *JAPANESE_AND_KOREAN_PROSE, *ENGLISH_PROSE, *NUMBERS,
-            *PLACEHOLDERS, *EMPTY_VALUES, *REFERENCES, *PROGRAM_TEXT, *NAMES_AND_IDS, "", " \n",
+            *REQUIRED, *CHINESE_PROSE, *JAPANESE_AND_KOREAN_PROSE, *ENGLISH_PROSE, *ADDRESSES,
+            *NUMBERS, *PLACEHOLDERS, *EMPTY_VALUES, *REFERENCES, *PROGRAM_TEXT, *NAMES_AND_IDS,
+            "", " \n",
         ]
     ),
 )  # fmt: skip

@@ -50,6 +50,8 @@ ADDRESSES = [
     "https://oapi.dingtalk.com/robot/send?access_token=⟦abc123def456⟧",
     "otpauth://totp/x?secret=⟦JBSWY3DPEHPK3PXP⟧&issuer=a",
     "a://b:⟦c⟧@d e://f:⟦g⟧@h",
+    "app:⟦Kx7pQ2⟧@tcp(db:3306)/x?parseTime=true",
+    "ssh 登录 root:⟦Kx7pQ2vL9z⟧@10.0.0.1:22",
 ]
 
 HEADERS = [

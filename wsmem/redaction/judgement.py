@@ -13,7 +13,14 @@ from functools import cache
 from typing import Literal
 
 from wsmem.redaction.findings import PLACEHOLDER
-from wsmem.redaction.references import is_attribute, is_code, is_path, is_placeholder, is_template
+from wsmem.redaction.references import (
+    is_attribute,
+    is_code,
+    is_name,
+    is_path,
+    is_placeholder,
+    is_template,
+)
 from wsmem.redaction.words import (
     ACTIONS,
     ALGORITHMS,
@@ -57,7 +64,7 @@ def is_secret(
     if value.startswith(PLACEHOLDER):
         return is_strong(value[len(PLACEHOLDER) :])
     if value[:1] == "<" and value[-1] == ">":
-        return is_dense(value[1:-1])
+        return is_strong(value[1:-1])
     if len(value) < 2 or not any(char.isalnum() for char in value):
         return False
     if is_dull(value, quoted=quoted) or (kind != "password" and not quoted and is_attribute(value)):
@@ -111,7 +118,7 @@ def is_dull(value: str, *, quoted: bool = False) -> bool:
     word = value.lower().strip("'\"`.,;:!?()[]")
     if word in PLACEHOLDERS or word in TYPES or word in LABEL_WORDS or _is_algorithm(word):
         return True
-    if is_placeholder(value) or is_template(value) or is_path(value):
+    if is_placeholder(value) or is_template(value) or is_path(value) or is_name(value):
         return True
     return not quoted and is_code(value)
 
@@ -126,13 +133,15 @@ def _is_numeric_secret(value: str, after: str, kind: LabelKind) -> bool:
 def _begins_prose(value: str, word: str, after: str) -> bool:
     """Whether a value made of letters is the first word of a sentence."""
     parts = re.split(r"['’-]", word)
-    if parts[0] in PROSE and (len(parts) <= 2 or PROSE.issuperset(parts)):
+    if parts[0] in PROSE and (len(parts) <= 2 or parts[1] in PROSE):
         return True
     rest = after.lstrip(" \t*_`\"'")
     if word in PRODUCTS:
         return rest[:1] not in ("", "\r", "\n", ",", ";", "|", ")", "]", "}", "<")
     if value[0].isupper() and rest.startswith(("= ", "| ")):
         return True  # a type with a default, or one of several
+    if after.startswith(("(\n", "(\r", '("', "('")):
+        return True  # a call
     following = re.match(r"[A-Za-z]+", rest) if rest != after else None
     said = following[0].lower() if following else ""
     if said in ACTIONS or (word.endswith(("ed", "ing", "ly")) and said in CONNECTIVES):

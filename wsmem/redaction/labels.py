@@ -150,7 +150,10 @@ def _first_value(text: str, label: _Label) -> Value | None:
         return _looks_like_one(text, read_value(text, said.end()), shortest=shortest)
     if _is_flag(text, label) and (blank := _blank().match(text, label.end)):
         return _looks_like_one(text, read_value(text, blank.end()))
-    return _adjacent(text, label, after) if label.sure else None
+    if not label.sure:
+        return None
+    below = _block().match(text, after)
+    return _on_next_line(text, below) if below else _adjacent(text, label, after)
 
 
 def _after_label(text: str, label: _Label) -> int:
@@ -185,7 +188,7 @@ def _on_next_line(text: str, block: re.Match[str]) -> Value | None:
 def _accepts(text: str, value: Value, label: _Label, *, tight: bool = False) -> bool:
     word = text[value.start : value.end]
     if text.startswith("<", value.start - 1) and text.startswith(">", value.end):
-        return is_dense(word)  # <your password>, but also <Kx7pQ2vL9z>
+        return is_strong(word)  # <your password>, but also <Kx7pQ2vL9z>
     if not label.sure:
         return is_strong(word)
     if value.quoted and len(word.split()) != 1:

@@ -12,12 +12,17 @@ def is_template(value: str) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Whether a bare value is program text: a variable, an attribute, a call, an index, a type.
+    """Whether a bare value is program text: an attribute, a call, an index, a type.
 
-    Only what its writer could not have meant as a value: names called after a secret, dotted names
-    on a known root, brackets behind a name.
+    Only what its writer could not have meant as a value: dotted names on a known root, brackets
+    behind a name.
     """
-    return _code().match(value) is not None or _name().fullmatch(value) is not None
+    return _code().match(value) is not None
+
+
+def is_name(value: str) -> bool:
+    """Whether a value is a name called after a secret: `GITHUB_TOKEN`, `userPassword`."""
+    return _name().fullmatch(value) is not None
 
 
 def is_attribute(value: str) -> bool:
@@ -46,7 +51,7 @@ def _template() -> re.Pattern[str]:
         r"|(?:\$[a-z_]+|(?-i:\$[A-Z_][A-Z0-9_]*))(?:/[\w./-]*)?[)}\]]*$"  # $name, $NAME_1/x
         r"|%[a-z_][a-z0-9_]*%$|\W*%(?:\([a-z_]+\))?[srdv]\W*$|\W*\{[0-9]?\}\W*$"
         r"|[{#]\{|\{%|\{[a-z_.]+(?:[!:][^{}]*)?\}?$|\{[\"']|<[%$?].*>$"
-        r"|@[./~]|!(?:vault|env|env_var|secret|sub|ref|include|getatt)(?![a-z0-9])"
+        r"|@[./~][\w./~-]*$|!(?:vault|env|env_var|secret|sub|ref|include|getatt)(?![a-z0-9])"
         rf"|(?:{stores})(?::|\+)|secret://|enc\["
         r"|sha(?:1|224|256|384|512)[:=-]|md5[:=]"  # the digest of a file
     )
@@ -62,9 +67,10 @@ def _code() -> re.Pattern[str]:
     return re.compile(
         rf"(?i)(?:{roots})(?:(?:\.|->|::|\?\.)[a-z_]+)+(?=$|[\[(])|(?:{roots})\["
         r"|\$[a-z_]\w*(?:\[|->|::)"
-        r"|[a-z_][\w.]{2,80}\((?=[a-z_)\"'\[]|$)"  # call(x, call("x
+        r"|[a-z_][\w.]{2,80}\((?=[a-z_)\"'\[$*]|$)"  # call(x, call("x
         r"|[a-z_][\w.]{0,80}\[(?:[\"']|[-\w:]*\]?$|[-\w:]+\])"  # table["x", items[0]
         r"|\([a-z_.]+[,)]?$|:[a-z]+:|#[0-9a-f]{3,8}$"  # (name), :role:, a colour
+        r"|[a-z.]+[\[<][a-z., |\[\]<>\"']*$"  # Optional[str]
     )
 
 
@@ -79,7 +85,6 @@ def _name() -> re.Pattern[str]:
         rf"|_*[a-z]+(?:_[a-z]+)*_{lower}|[a-z_]+(?:\.[a-z_]+)*\.{lower}"  # user_password
         rf"|{hump}(?:\.[A-Za-z]+)+|[A-Za-z_][\w.]*\.[A-Za-z]*{hump}"  # Token.Line, api.OpenToken
         rf"|[A-Za-z][a-z]*(?:[A-Z][a-z]+)*{hump}"  # userPassword, CancellationToken
-        r"|[A-Za-z.]+[\[<][A-Za-z., |\[\]<>\"']*"  # Optional[str]
     )
 
 

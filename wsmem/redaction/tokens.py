@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class _Shape(NamedTuple):
     alphabet: str
-    """`word`: letters and digits; `dash`: also `_` and `-`; `dots`: also points."""
+    """`word`: letters and digits; `dash`: also `_` and `-`."""
     shortest: int
     longest: int = 0
     """0 is any length; otherwise exactly `shortest` to `longest`."""
@@ -64,7 +64,6 @@ _SHAPES: dict[str, _Shape] = {
     "pypi-Ag": _Shape("dash", 40),
     "dckr_pat_": _Shape("dash", 20),
     "dop_v1_": _Shape("word", 32),
-    "SG.": _Shape("dots", 32),
     "hvs.": _Shape("dash", 20),  # HashiCorp Vault
     "gsk_": _Shape("word", 30),
     "xai-": _Shape("word", 30),
@@ -72,6 +71,17 @@ _SHAPES: dict[str, _Shape] = {
     "tvly-": _Shape("dash", 20),
     "lin_api_": _Shape("word", 30),
     "figd_": _Shape("dash", 30),
+    "glsa_": _Shape("dash", 30),
+    "sntrys_": _Shape("dash", 30),
+    "rubygems_": _Shape("word", 30),
+    "sbp_": _Shape("word", 30),
+    "r8_": _Shape("word", 30),
+    "PMAK-": _Shape("dash", 30),
+    "NRAK-": _Shape("word", 20),
+    "pplx-": _Shape("word", 30),
+    "xkeysib-": _Shape("dash", 40),
+    "AGE-SECRET-KEY-": _Shape("word", 40),
+    "AKLT": _Shape("word", 30, 60),  # Volcengine
     "shpat_": _Shape("word", 32),
     "shpss_": _Shape("word", 32),
     "ATATT3": _Shape("dash", 40),  # Atlassian
@@ -84,7 +94,7 @@ _STARTS = sorted({"xox" if p.startswith("xox") else p.lower() for p in _SHAPES})
 GATES: Gates = (
     ("_", tuple(start for start in _STARTS if "_" in start)),
     ("-", ("xox", *(start for start in _STARTS if "-" in start))),
-    (".", tuple(start for start in _STARTS if "." in start)),
+    (".", ("sg.", *(start for start in _STARTS if "." in start))),
     ("", ("eyj", *(start for start in _STARTS if start.isalnum() and start != "xox"))),
     ("/", ("hook",)),
     (":", (":aa",)),
@@ -99,7 +109,7 @@ def find(text: str) -> Iterator[Finding]:
     yield from _prefixed(text)
     for found in _web_token().finditer(text):
         yield Finding(found.start(), found.end(), "web-token")
-    for pattern in (_webhook(), _bot_token()):
+    for pattern in (_webhook(), _pointed()):
         for found in pattern.finditer(text):
             yield Finding(*found.span(1), "token")
 
@@ -126,7 +136,7 @@ def _end_of(text: str, start: int, shape: _Shape) -> int:
     if run is None:
         return 0
     end = run.end()
-    while shape.alphabet != "word" and end > start and text[end - 1] in "-.":
+    while shape.alphabet != "word" and end > start and text[end - 1] == "-":
         end -= 1
     length = end - start
     if shape.alphabet == "word" and text.startswith("_", end):
@@ -152,9 +162,7 @@ def _prefix() -> re.Pattern[str]:
 
 @cache
 def _run(alphabet: str) -> re.Pattern[str]:
-    return re.compile(
-        {"word": "[A-Za-z0-9]*+", "dash": r"[\w-]*+", "dots": r"[\w.-]*+"}[alphabet], re.ASCII
-    )
+    return re.compile({"word": "[A-Za-z0-9]*+", "dash": r"[\w-]*+"}[alphabet], re.ASCII)
 
 
 @cache
@@ -179,5 +187,10 @@ def _webhook() -> re.Pattern[str]:
 
 
 @cache
-def _bot_token() -> re.Pattern[str]:
-    return re.compile(r"(?<![A-Za-z0-9_])([0-9]{8,10}:AA[\w-]{32,34})(?![\w-])", re.ASCII)
+def _pointed() -> re.Pattern[str]:
+    """Tokens whose parts are joined by a point or a colon: SendGrid, Telegram."""
+    return re.compile(
+        r"(?<![A-Za-z0-9_.])(SG\.[\w-]{16,64}\.[\w-]{16,64}|[0-9]{8,10}:AA[\w-]{32,34})"
+        r"(?![\w.-])",
+        re.ASCII,
+    )

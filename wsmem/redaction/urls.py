@@ -1,4 +1,4 @@
-"""Credentials in addresses: `scheme://user:password@host`, `scheme://token@host`, signed links."""
+"""Credentials in addresses: `scheme://user:password@host`, `user:password@host`, signed links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from wsmem.redaction.gates import Gates
 
-GATES: Gates = (("", ("://",)), ("=", ("sig=", "signature=")))
+GATES: Gates = (("", ("://",)), ("=", ("sig=", "signature=")), ("@", (":",)))
 
 
 def find(text: str) -> Iterator[Finding]:
@@ -26,6 +26,9 @@ def find(text: str) -> Iterator[Finding]:
         if secret:
             yield Finding(*secret, "url")
         position = text.find("://", secret[1] if secret else position + 3)
+    for found in _login().finditer(text):
+        if text.startswith(("tcp(", "unix("), found.end() + 1) or is_strong(found["password"]):
+            yield Finding(*found.span("password"), "url")
     for found in _signature().finditer(text):
         yield Finding(*found.span(1), "url")
 
@@ -88,6 +91,24 @@ def _host() -> re.Pattern[str]:
 @cache
 def _token() -> re.Pattern[str]:
     return re.compile(r"([^\s:/?#@\"'`<>.]{16,512}+)@[\w.-]", re.ASCII)
+
+
+@cache
+def _login() -> re.Pattern[str]:
+    """`user:password@` without a scheme, where no mail address can be meant.
+
+    That is before a driver's `tcp(`, an IP address or a host with its port, or behind the name of
+    an account that everybody has; `contact:team24@example.com` is none of them.
+    """
+    users = "root|admin|administrator|app|user|default|guest|sa|postgres|mysql|redis|ubuntu|oauth2"
+    up_to_at = r"[^\s:@/?#\"'`<>$\[\]{}()]{2,256}+@"
+    host = r"(?:[\w-]{1,63}+\.){0,9}[\w-]{1,63}+"
+    return re.compile(
+        rf"(?<![\w/:.@%-])(?:(?:{users}):(?={up_to_at}{host})"
+        rf"|[A-Za-z][\w.-]{{0,63}}+:(?={up_to_at}(?:(?:tcp|unix)\(|[0-9.]{{7,15}}+|{host}:[0-9])))"
+        r"(?P<password>[^@]++)",
+        re.ASCII,
+    )
 
 
 @cache

@@ -42,10 +42,11 @@ def correction_in(sentence: Sentence, before: Sentence | None) -> Correction | N
         before: The sentence before it in the same message, which may announce the correction.
     """
     text = _WAIT_AND_SEE.sub("", pattern("contrast").sub("", sentence.unquoted))
+    text = gates.without_unchanged(text)
     disagrees = says("disagrees", text)
     if gates.is_question(text, states=disagrees) or gates.SECRET_MARK in text:
         return None
-    if gates.is_foreign(text) or says("unchanged", text) or says("banter", text):
+    if gates.is_foreign(text) or says("banter", text):
         return None
     wrong = says("wrong", text) or _announces(before)
     old = _old_phrases(text)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 NAME = "rules@1"
 
+_MORE_WORDS = 2
+"""Words a statement must have beyond an entry to be more than a repetition of it."""
 _SAID_ALREADY = 0.8
 """Share of a statement's words that an entry holds when it says the same in other words."""
 
@@ -152,11 +154,11 @@ class _Stage:
             ):
                 continue
             stands = relation(content, entry.content)
-            if stands in {"same", "covered"}:
-                return
-            if stands == "extends":
+            if stands == "extends" or (stands == "same" and _adds_to(content, entry.content)):
                 self._kept.append(content)
                 self.operations.append(self._revision(statement, entry))
+                return
+            if stands in {"same", "covered"}:
                 return
         if any(_says_the_same(content, entry.content) for entry in self._existing):
             return
@@ -207,6 +209,12 @@ def _verbatim(sentence: Sentence, message: MemoryMessage) -> str:
         return short
     lowered = short[:1].lower() + short[1:]
     return lowered if lowered in message.text else bare
+
+
+def _adds_to(content: str, other: str) -> bool:
+    """Whether a statement that repeats another says something more."""
+    mine, theirs = subject_words(content), subject_words(other)
+    return len(mine - theirs) >= _MORE_WORDS and len(mine) > len(theirs)
 
 
 def _says_the_same(content: str, other: str) -> bool:

@@ -13,6 +13,8 @@ _TAG_QUESTION = re.compile(
 )
 _FINAL_QUESTION_MARK = re.compile(r"[?？][\s”」』\")）]*$")
 
+_CLAUSES = re.compile(r"[^，,；;。]+(?:[，,；;。]\s*|$)")
+
 SECRET_MARK = "[REDACTED]"
 
 
@@ -29,6 +31,14 @@ def is_question(text: str, *, states: bool = False) -> bool:
     if _FINAL_QUESTION_MARK.search(without_tag):
         return True
     return says("question", without_tag) or (not states and says("question_word", without_tag))
+
+
+def without_unchanged(text: str) -> str:
+    """A sentence without the clauses that only say that other things stay as they are."""
+    if not says("unchanged", text):
+        return text
+    clauses = _CLAUSES.findall(text)
+    return "".join(clause for clause in clauses if not says("unchanged", clause))
 
 
 def is_supposed(text: str) -> bool:

@@ -90,7 +90,7 @@ def hear(turns: Sequence[Turn]) -> list[Heard]:
 
 
 def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
-    text = turn.sentences[place].unquoted
+    text = gates.without_unchanged(turn.sentences[place].unquoted)
     cue = cue_of(text)
     if cue is None or says("not_to_keep", text):
         return []
@@ -138,10 +138,10 @@ def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
 
 def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     """Whether a sentence with a cue is a lasting statement of the user's own."""
-    text = turn.sentences[place].unquoted
+    text = gates.without_unchanged(turn.sentences[place].unquoted)
     if gates.is_question(text, states=True) or gates.is_foreign(text) or says("banter", text):
         return False
-    if gates.is_supposed(text) or says("unchanged", text):
+    if gates.is_supposed(text):
         return False
     lasting = is_lasting(text)
     if gates.is_conditional(text) and (not lasting or says("wishful", text)):
@@ -166,7 +166,8 @@ def _is_weighed(turn: Turn, place: int) -> bool:
     if any(says("reason", other.unquoted) for other in near):
         return True
     chosen = bool(turn.asked) or says("choice", turn.offered)
-    return chosen and bool(_elaborations(turn, place))
+    explained = any(map(is_substantial, re.split(r"[，,;—]", text)[1:]))
+    return chosen and (explained or bool(_elaborations(turn, place)))
 
 
 def _elaborations(

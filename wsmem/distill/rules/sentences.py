@@ -13,6 +13,13 @@ from wsmem.text.scripts import cjk_run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_FAMILIAR = str.maketrans(
+    "’記幫們決後從現開這個說錯換歡慣規則須為來會時對應該麼還讓請寫給過別嗎討厭習慣總結爛隨時約準許單筆錄備統變遷級調轉壞話樣頭緒誰",
+    "'记帮们决后从现开这个说错换欢惯规则须为来会时对应该么还让请写给过别吗讨厌习惯总结烂随时约准许单笔录备统变迁级调转坏话样头绪谁",
+)
+"""Traditional letters of the words that are listened for, and the curly apostrophe; one for one, so
+that places in the text stay."""
+
 MAX_SENTENCE = 600
 """Characters of the longest sentence that is listened to; people do not talk in longer ones."""
 
@@ -39,7 +46,8 @@ _HANDED_OVER = re.compile(
 )
 _CODE_LINE = re.compile(
     r"[{};]\s*$|^\s*(?:import |from \S+ import|def |class |function |const |let |var |return |if \(|"
-    r"for \(|#include|SELECT |INSERT |UPDATE |\$ |>>> |at \S+\(|File \"|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)"
+    r"for \(|#include|SELECT |INSERT |UPDATE |\$ |>>> |at \S+\(|File \"|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:ERROR|WARN(?:ING)?|INFO|DEBUG|"
+    r"FATAL|TRACE)\b|Traceback|\w*(?:Error|Exception):)"
 )
 
 
@@ -64,7 +72,7 @@ class Sentence:
         """The text with quoted passages blanked out, offsets unchanged: cues are looked for here,
         because what somebody quotes they do not say.
         """
-        straight = self.text.replace("’", "'")
+        straight = self.text.translate(_FAMILIAR)
         return _QUOTED.sub(lambda found: " " * len(found[0]), straight)
 
     @property

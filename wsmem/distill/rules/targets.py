@@ -18,7 +18,8 @@ from wsmem.distill.rules.words import (
 from wsmem.operations.evidence import MIN_QUOTE_WEIGHT, weight
 from wsmem.operations.numerals import quantities
 from wsmem.operations.polarity import polarity
-from wsmem.text.normalize import normalize_text
+from wsmem.text.normalize import nfkc, normalize_text
+from wsmem.text.stemming import stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,19 +27,25 @@ if TYPE_CHECKING:
     from wsmem.distill.rules.corrections import Correction
     from wsmem.records import MemoryEntry
 
-_CLAUSE = re.compile(
-    r"[，,。；;！!\n]|(?<=\s)[-—]+(?=\s)|\.(?=\s|$)| (?:and|which|but|with) (?=\w)"
-)
+_CLAUSE = re.compile(r"[，,。；;！!\n]|(?<=\s)[-—]+(?=\s)|\.(?=\s|$)| (?:and|which|but) (?=\w)")
 _MARGIN = 1.4
 """How much better than the next one a target must be."""
 _CONFLICT_SHARE = 0.3
 """Least share of a conflict's subject that its entry must hold."""
+_CONFLICT_WORDS = 2
+"""So many shared words are enough, whatever their share."""
 _FLIP_SHARE = 0.5
 """Least share of a clause's words that a sentence repeats when only the polarity differs."""
 
 _DAY = re.compile(
     r"(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
     re.IGNORECASE,
+)
+
+
+_BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
+_NOUN_BEHIND = re.compile(
+    r" ?(?!now|and|or|as|in|at|on|for|to|with|since|later)([A-Za-z]+)|\s?[个条张份台核]?([一-鿿]{2})"
 )
 
 
@@ -87,7 +94,11 @@ def _candidate(correction: Correction, entry: MemoryEntry, rarity: Counter[str])
 
 
 def _words_of(entry: MemoryEntry) -> frozenset[str]:
-    return subject_words(f"{entry.title} {entry.content} {' '.join(entry.tags)}")
+    return subject_words(_whole(entry))
+
+
+def _whole(entry: MemoryEntry) -> str:
+    return f"{entry.title} {entry.content} {' '.join(entry.tags)}"
 
 
 def _holds(content: str, phrase: str) -> bool:
@@ -110,7 +121,7 @@ def _without(text: str, phrases: Sequence[str]) -> str:
 def _named_clause(correction: Correction, entry: MemoryEntry, old: Sequence[str]) -> str | None:
     """The clause of an entry that holds what a correction names as no longer right."""
     subject = _subject(_without(correction.claim, old), entry)
-    if unknown_words(subject, entry.content):
+    if unknown_words(subject, _whole(entry)):
         return None
     shared = subject_words(subject) & _words_of(entry)
     # "We moved from X to Y" needs no subject; "not X but Y" may be about anything.
@@ -130,7 +141,8 @@ def _replaced_clause(
         return None
     claim, content = correction.claim, entry.content
     subject = _subject(claim, entry)
-    if not subject_words(subject) & shared or unknown_words(subject, content):
+    value = claim.replace(subject, " ", 1)
+    if not subject_words(subject) & shared or unknown_words(subject, _whole(entry)):
         return None
     if _other_identifier(subject, content):
         return None
@@ -138,7 +150,7 @@ def _replaced_clause(
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
     new_names = names_in(claim) - names_in(content)
     for clause in [*clauses, *(c for c in _clauses(content) if c not in clauses)]:
-        if _same_kind_of_value(claim, clause, content):
+        if _same_kind_of_value(value, clause, content):
             return clause
     for clause in clauses:
         repeated = subject_words(clause) & shared
@@ -153,7 +165,7 @@ def _replaced_clause(
 
 def _contested_clause(claim: str, entry: MemoryEntry, shared: frozenset[str]) -> str | None:
     """The clause of an entry that a reported other value speaks against."""
-    if len(shared) < _CONFLICT_SHARE * len(subject_words(claim)):
+    if len(shared) < min(_CONFLICT_WORDS, _CONFLICT_SHARE * len(subject_words(claim))):
         return None
     clauses = _clauses(entry.content)
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
@@ -171,7 +183,11 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     known = _words_of(entry)
     best = max(clauses, key=lambda clause: len(subject_words(clause) & known), default="")
     verbs = list(pattern("claim_verb").finditer(best))
-    return best[: verbs[-1].start()] if verbs else best
+    if not verbs:
+        return best
+    before = best[: verbs[0].start()]
+    # "We switched the frontend from webpack to Vite": what it is about stands behind the first verb.
+    return before if subject_words(before) else best[verbs[0].end() : verbs[-1].start()]
 
 
 def _clauses(content: str) -> list[str]:
@@ -189,6 +205,19 @@ def _other_identifier(subject: str, content: str) -> bool:
     return bool(mine - theirs) and bool(theirs - mine)
 
 
+def _counted(text: str) -> set[str]:
+    """What bare numbers of a text count or number: the words beside them, `""` for none.
+
+    In "12 shards" the shards; in "port 8080" the port, and nothing behind it.
+    """
+    found: set[str] = set()
+    for number in _BARE_NUMBER.finditer(nfkc(text)):
+        behind = _NOUN_BEHIND.match(text, number.end())
+        noun = (behind[1] or behind[2] or "") if behind else ""
+        found.add(stem(noun.lower()) if noun.isascii() else noun)
+    return found
+
+
 def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = False) -> bool:
     """Whether a clause gives a value where the claim gives another of the same kind.
 
@@ -200,7 +229,12 @@ def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = F
     """
     said, held, known = quantities(claim), quantities(clause), quantities(content)
     fresh = [new for new in said if new not in known]
-    if any(new.unit == old.unit for new in fresh for old in held if both or old not in said):
+    pairs = [(new, old) for new in fresh for old in held if both or old not in said]
+    if any(new.unit == old.unit and new.unit is not None for new, old in pairs):
+        return True
+    if any(new.unit is None and old.unit is None for new, old in pairs) and (
+        _counted(claim) & _counted(clause)
+    ):
         return True
     mine = {found[0].lower() for found in _DAY.finditer(claim)}
     theirs = {found[0].lower() for found in _DAY.finditer(clause)}

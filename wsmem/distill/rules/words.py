@@ -51,7 +51,7 @@ def unknown_words(subject: str, content: str) -> list[str]:
     """
     subject, content = nfkc(subject), nfkc(content)
     known = {*_words(content), *(word.lower() for word in _LATIN.findall(content))}
-    left = pattern("vague_subject").sub(" ", subject)
+    left = _OF_CHANGE_ZH.sub(" ", pattern("vague_subject").sub(" ", subject))
     unknown = [
         word
         for word in _words(left)

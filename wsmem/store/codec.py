@@ -20,6 +20,7 @@ from wsmem.store.jsontext import (
     json_bytes,
     json_text,
     parse_json,
+    parse_list,
     plain_number,
     quote,
 )
@@ -397,7 +398,7 @@ def _is_revision(item: object) -> bool:
 def _entry_items(data: bytes) -> tuple[list[Any], list[Problem]]:
     """The raw items of an entries file, salvaged one by one where it does not parse whole."""
     try:
-        raw = parse_json(data.decode("utf-8-sig"))
+        raw = parse_list(data.decode("utf-8-sig"))
     except ValueError as error:
         items = salvage_items(data)
         detail = (

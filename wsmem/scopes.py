@@ -20,7 +20,6 @@ and `/a/b` are two directories and have two keys.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sys
@@ -29,6 +28,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from wsmem.errors import InvalidInputError, RelativePathError
 from wsmem.text.normalize import trim
+
+# The interpreter's own SHA-256: `hashlib` loads OpenSSL, the dearest import of a recall.
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]  # since 3.12
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found,unused-ignore]  # 3.11
+    except ImportError:  # an interpreter built without them
+        from hashlib import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -391,4 +399,4 @@ def _plugin_spellings(cwd: str | None, platform: str) -> Iterator[str]:
 
 def _digest(text: str) -> str:
     # A name that is not valid Unicode still has a key of its own.
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    return str(sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20])

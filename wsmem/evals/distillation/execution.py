@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.distill.failures import MissingRecordingError
 from wsmem.engine.distilling import distil
-from wsmem.engine.stages import redacted_entry
+from wsmem.engine.redacting import redacted_entry
 from wsmem.engine.staging import usable_messages
 from wsmem.errors import UnreadableOutputError, WsmemError
 from wsmem.operations.apply import Circumstances, apply_operations

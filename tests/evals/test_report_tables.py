@@ -9,11 +9,13 @@ from wsmem.errors import UnknownNameError
 from wsmem.evals.run import Run
 from wsmem.evals.tables import (
     board_lines,
+    datasets_frame,
     lines_frame,
     overall_frame,
     overall_line,
     slice_lines,
     wins_frame,
+    worst_frame,
 )
 
 if TYPE_CHECKING:
@@ -202,6 +204,29 @@ def test_bytes_are_whole_numbers(tmp_path: Path) -> None:
     run = run_with(tmp_path, {"one": {"a": (1234.4, 1200.0, 1300.2)}}, measure="Bytes@8")
     (line,) = board_lines(run, "Bytes@8")
     assert line.cells["a"].with_interval == "1,234 [1,200–1,300]"
+
+
+def test_sets_and_worst_queries_are_frames(tmp_path: Path) -> None:
+    run = run_with(tmp_path, {"one": {"a": (0.5, 0.4, 0.6)}})
+    manifest = dict(run.manifest)
+    manifest["datasets"] = {"one": {"documents": 4, "queries": 3, "judged": 2}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    item = {"dataset": "one", "system": "a", "query": "q", "text": "部署", "value": 0.12345}
+    lines = [
+        item | {"failure": "missed", "slices": {"slice": ["typo", "word"]}},
+        item | {"failure": "missed", "slices": {}, "system": "b"},
+        item | {"failure": "false-recall", "slices": {}},
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "worst.jsonl").write_text(text, encoding="utf-8")
+    run = Run.load(tmp_path)
+    assert datasets_frame(run).to_dict("index") == {
+        "one": {"documents": 4, "queries": 3, "with an answer": 2}
+    }
+    assert worst_frame(run, "a").to_dict("index") == {
+        ("one", "q"): {"text": "部署", "slices": "typo, word", "value": 0.123}
+    }
+    assert worst_frame(run, "c").empty
 
 
 def test_unknown_names_say_what_there_is(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from wsmem.errors import MissingExtraError, UnknownNameError
 from wsmem.evals.measures import Measure
 from wsmem.evals.results import MEAN
-from wsmem.evals.slices import DIMENSIONS, bucket_order
+from wsmem.evals.slices import DIMENSIONS, SLICE, bucket_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -171,6 +171,40 @@ def overall_frame(run: Run, measures: Iterable[str] | None = None) -> pd.DataFra
     frame: pd.DataFrame = _pandas().DataFrame.from_dict(rows, orient="index", columns=list(columns))
     frame.index.name = "system"
     return frame
+
+
+def datasets_frame(run: Run) -> pd.DataFrame:
+    """One row a dataset: documents, queries, and how many of them have an answer."""
+    columns = {"documents": "documents", "queries": "queries", "judged": "with an answer"}
+    rows = {
+        name: {title: facts[key] for key, title in columns.items()}
+        for name, facts in run.manifest["datasets"].items()
+    }
+    frame: pd.DataFrame = _pandas().DataFrame.from_dict(rows, orient="index")
+    frame.index.name = "dataset"
+    return frame
+
+
+def worst_frame(run: Run, system: str) -> pd.DataFrame:
+    """The worst answered queries of a profile: dataset, query, text, slices, value of the measure.
+
+    False recalls are left out. The column of the value is named `value`; it is of the run's first
+    measure of ranking.
+    """
+    rows = [
+        {
+            "dataset": item["dataset"],
+            "query": item["query"],
+            "text": item["text"],
+            "slices": ", ".join(item["slices"].get(SLICE, [])),
+            "value": round(item["value"], 3),
+        }
+        for item in run.worst()
+        if item["system"] == system and item["failure"] == "missed"
+    ]
+    columns = ["dataset", "query", "text", "slices", "value"]
+    frame: pd.DataFrame = _pandas().DataFrame(rows, columns=columns)
+    return frame.set_index(["dataset", "query"])
 
 
 def wins_frame(run: Run, first: str, second: str, measure: str) -> pd.DataFrame:

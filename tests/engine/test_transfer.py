@@ -115,7 +115,7 @@ SCOPES = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SCOPES)
 def test_an_export_imported_into_an_empty_store_gives_the_same_files(
     scopes: dict[Scope, list[dict[str, Any]]],
@@ -372,13 +372,13 @@ def test_global_memory_goes_to_the_global_scope_whatever_its_directory_says(
     ],
 )
 def test_a_file_of_another_kind_is_refused_whole(data: bytes, problem: str) -> None:
-    with pytest.raises(InputFileError, match="backup.json: .*nothing of it was taken") as caught:
+    with pytest.raises(InputFileError, match="nothing of it was taken") as caught:
         read_document(data, source="backup.json")
     assert problem in str(caught.value)
 
 
 def test_a_newer_format_is_never_guessed_at() -> None:
-    with pytest.raises(StoreVersionError, match="wsmem-export 2.*upgrade wsmem"):
+    with pytest.raises(StoreVersionError, match="wsmem-export 2, newest"):
         read_document(document(version=2), source="backup.json")
 
 

@@ -3,7 +3,9 @@
 # Annotations are read by Typer when a command is registered, so they are not postponed here.
 
 import json
+import logging
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -78,7 +80,8 @@ def checkpoint(
         # Found only when it is needed: messages are kept even where no distiller can be had.
         return await distiller_of(settings)(stage)
 
-    result = with_engine(settings, lambda engine: hand_over(engine, request), distiller=distil)
+    with _without_log():
+        result = with_engine(settings, lambda engine: hand_over(engine, request), distiller=distil)
     if as_object:
         say_json(as_json(result))
     if result.error:
@@ -126,6 +129,18 @@ async def hand_over(
         sums = {name: getattr(result, name) + getattr(more, name) for name in names}
         result = replace(result, pending=more.pending, **sums)
     return result
+
+
+@contextmanager
+def _without_log() -> "Iterator[None]":
+    """Keep the engine from logging what the command is about to say itself."""
+    log = logging.getLogger("wsmem.engine.running")
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def read_messages(source: str) -> tuple[MemoryMessage, ...]:

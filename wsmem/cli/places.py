@@ -149,6 +149,8 @@ def confirm(question: str, *, yes: bool) -> None:
         answer = sys.stdin.readline()
     except OSError:
         answer = ""
+    if not answer or not sys.stdin.isatty():  # nobody's return key has ended the line
+        print(file=sys.stderr)
     if not answer:
         raise InvalidInputError(
             "nobody is there to confirm it; nothing was changed. Give --yes to go on without asking"

@@ -159,7 +159,7 @@ def kill_writers(
         if chance.random() < 0.8:  # else the kill falls into the very first write
             select.select([writer.ledger for writer in running], [], [], 10)
         for writer in running:
-            time.sleep(chance.uniform(0, 0.06))
+            time.sleep(chance.uniform(0, 0.15))
             os.kill(writer.pid, signal.SIGKILL)
         for writer in running:
             os.waitpid(writer.pid, 0)

@@ -19,6 +19,7 @@ import json
 import logging
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -97,11 +98,19 @@ def total(kind: str, rows: list[Row]) -> Row:
     return Row(kind, "all", sum(row.seconds for row in rows), tally)
 
 
+def commit() -> str:
+    """The commit that was measured; empty outside a checkout."""
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    return found.stdout.strip()
+
+
 def save(rows: list[Row], sums: list[Row], seed: int) -> Path:
     """Write the figures beside those of other days."""
     moment = datetime.now(UTC)
     report = {
         "measured": moment.date().isoformat(),
+        "commit": commit(),
         "command": " ".join(["python", "benchmarks/crash/run.py", *sys.argv[1:]]),
         "seed": seed,
         "machine": {

@@ -20,14 +20,14 @@ such as precision or F1 are compared alike.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from zlib import crc32
 
 import numpy as np
 
 from wsmem.errors import InvalidInputError
-from wsmem.evals.intervals import CONFIDENCE, Z
+from wsmem.evals.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +147,7 @@ class Comparison:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
     """Sums and weights by cluster, of clusters that say anything."""
 
@@ -156,7 +156,6 @@ class _Table:
     second_sums: Floats
     second_weights: Floats
     units: int
-    lone: bool = field(default=False)
 
     def __len__(self) -> int:
         return len(self.first_sums)
@@ -266,11 +265,16 @@ def _table(pairing: Pairing) -> _Table:
         numbers.setdefault((place,) if cluster is None else cluster, len(numbers))
         for place, cluster in enumerate(clusters)
     ]
-    summed = np.zeros((4, len(numbers)))
-    np.add.at(summed, (slice(None), np.array(groups, dtype=np.int64)), columns)
-    kept = (summed[1] > 0) | (summed[3] > 0)
-    units = int(((columns[1] > 0) | (columns[3] > 0)).sum())
-    return _Table(*(summed[row][kept] for row in range(4)), units=units)
+    summed = np.zeros((len(numbers), len(columns)))
+    np.add.at(summed, np.array(groups, dtype=np.int64), columns.T)
+    summed = summed[(summed[:, 1] > 0) | (summed[:, 3] > 0)]
+    return _Table(
+        first_sums=summed[:, 0],
+        first_weights=summed[:, 1],
+        second_sums=summed[:, 2],
+        second_weights=summed[:, 3],
+        units=int(((columns[1] > 0) | (columns[3] > 0)).sum()),
+    )
 
 
 def _p_value(table: _Table, *, swaps: int, seed: Sequence[int]) -> float | None:
@@ -298,15 +302,14 @@ def _p_value(table: _Table, *, swaps: int, seed: Sequence[int]) -> float | None:
             at = side.astype(np.int64)
             total = base[0] + sums[at].sum(axis=axis)
             weight = base[1] + weights[at].sum(axis=axis)
-            # A swap that leaves a side without weight counts as extreme: the test errs to caution.
-            blank = np.full(np.shape(total), np.inf)
+            blank = np.full(np.shape(total), np.nan)
             ratios.append(np.divide(total, weight, out=blank, where=weight > 0))
-        difference = np.where(
-            np.isinf(ratios[0]) | np.isinf(ratios[1]), np.inf, ratios[1] - ratios[0]
-        ) if np.isinf(ratios).any() else ratios[1] - ratios[0]
-        return np.abs(difference)
+        difference = np.abs(ratios[1] - ratios[0])
+        # A swap that leaves a side without weight counts as extreme: the test errs to caution.
+        found: Floats = np.where(np.isnan(difference), np.inf, difference)
+        return found
 
-    found = permutation_test(
+    tested = permutation_test(
         (places, places + len(table)),
         size,
         permutation_type="samples",
@@ -316,7 +319,7 @@ def _p_value(table: _Table, *, swaps: int, seed: Sequence[int]) -> float | None:
         alternative="greater",
         rng=np.random.default_rng(tuple(seed)),
     )
-    return float(found.pvalue)
+    return float(tested.pvalue)
 
 
 def _comparison(

@@ -133,9 +133,49 @@ class MemoryEntry:
             stored=raw,
         )
 
+    @classmethod
+    def from_complete(cls, raw: Mapping[str, Any]) -> MemoryEntry:
+        """Read a record known to be whole: every text and list there, and of the right kind.
+
+        The same entry `from_stored` gives, in half the time: ten thousand are read at a start.
+        """
+        get = raw.get
+        importance = raw["importance"]
+        entry = object.__new__(cls)
+        for fill, item in zip(
+            _FILL,
+            (
+                raw["id"],
+                raw["content"],
+                raw["scope"],
+                raw["type"],
+                raw["title"],
+                raw["description"],
+                tuple(raw["retrievalTerms"]),
+                tuple(raw["tags"]),
+                float(importance) if type(importance) is int else _number(importance),
+                raw["status"],
+                value if isinstance(value := get("createdAt"), str) else None,
+                value if isinstance(value := get("updatedAt"), str) else None,
+                tuple(value) if (value := get("supersedes")) else (),
+                tuple(value) if (value := get("supersededBy")) else (),
+                value if isinstance(value := get("conflictGroupId"), str) else None,
+                _revisions(value) if (value := get("revisions")) else (),
+                _provenance(value) if (value := get("provenance")) else None,
+                raw,
+            ),
+            strict=True,
+        ):
+            fill(entry, item)
+        return entry
+
     def with_changes(self, **changes: Any) -> MemoryEntry:
         """A copy with fields replaced; what it was read from is kept for `to_stored`."""
         return replace(self, **changes)
+
+
+# The slots of an entry in the order of its fields, to fill one without a call a field.
+_FILL = tuple(getattr(MemoryEntry, name).__set__ for name in MemoryEntry.__slots__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

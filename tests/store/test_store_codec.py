@@ -371,3 +371,25 @@ def test_an_unknown_format_of_wsmems_own_file_is_newer_than_any_known() -> None:
         assert extra == {"x": 1}
         assert [problem.kind for problem in problems] == ["newer"]
     assert read_extra(b'{"format": 1, "x": 1}') == ({"x": 1}, ())
+
+
+@given(st.data())
+def test_a_whole_record_reads_the_same_either_way(data: st.DataObject) -> None:
+    texts = st.text(max_size=5)
+    record = {
+        **{
+            name: data.draw(texts)
+            for name in ("id", "content", "scope", "type", "title", "description")
+        },
+        "retrievalTerms": data.draw(st.lists(texts, max_size=2)),
+        "tags": data.draw(st.lists(texts, max_size=2)),
+        "importance": data.draw(st.one_of(st.integers(-1, 9), st.floats(), texts)),
+        "status": data.draw(st.sampled_from(["active", "conflict", "deleted"])),
+    }
+    for name in ("createdAt", "updatedAt", "conflictGroupId"):
+        record |= {name: data.draw(texts)} if data.draw(st.booleans()) else {}
+    for name in ("supersedes", "supersededBy"):
+        record |= {name: data.draw(st.lists(texts, max_size=2))} if data.draw(st.booleans()) else {}
+    read, whole = MemoryEntry.from_stored(record), MemoryEntry.from_complete(record)
+    assert repr(whole) == repr(read)  # NaN is not equal to itself, but reads the same
+    assert whole.stored is record

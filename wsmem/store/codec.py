@@ -79,15 +79,19 @@ def read_entries(
     known = known or {}
     completed = 0
     for number, item in enumerate(items, start=1):
-        stored, dropped = complete_entry(item, layer=layer)
+        whole = _is_complete(item)
+        stored, dropped = (item, ()) if whole else complete_entry(item, layer=layer)
         if stored is None:
             problems.append(_problem(ENTRIES, "item", f"item {number} {dropped[0]}"))
             continue
-        problems += [_problem(ENTRIES, "item", f"item {number}: {what}") for what in dropped]
+        if dropped:
+            problems += [_problem(ENTRIES, "item", f"item {number}: {what}") for what in dropped]
         completed += stored is not item and not dropped
         before = known.get(stored["id"])
         if before and before.stored == stored and list(before.stored) == list(stored):
             entries.append(before)
+        elif whole:
+            entries.append(MemoryEntry.from_complete(stored))
         else:
             entries.append(MemoryEntry.from_stored(stored))
     if completed:

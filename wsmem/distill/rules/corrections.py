@@ -44,7 +44,7 @@ def correction_in(sentence: Sentence, before: Sentence | None) -> Correction | N
     text = _WAIT_AND_SEE.sub("", pattern("contrast").sub("", sentence.unquoted))
     text = gates.without_unchanged(text)
     disagrees = says("disagrees", text)
-    if gates.is_question(text, states=disagrees) or gates.SECRET_MARK in text:
+    if gates.is_question(text, states=disagrees) or gates.REMOVED in text:
         return None
     if gates.is_foreign(text) or says("banter", text):
         return None
@@ -85,7 +85,7 @@ def _old_phrases(text: str) -> tuple[str, ...]:
 
 
 def _settled(text: str, *, wrong: bool) -> bool:
-    """Whether a sentence states a lasting change as a fact: no task, no supposition, no addition."""
+    """Whether a sentence states a lasting change as a fact: no task, supposition, addition."""
     if gates.is_supposed(text) or gates.is_conditional(text):
         return False
     if gates.is_of_the_moment(text, lasting=wrong):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from wsmem.distill.rules.lexicon import says
+from wsmem.redaction.findings import PLACEHOLDER
 
 _TAG_QUESTION = re.compile(
     r"[，,]?\s*(?:好吗|好不好|行吗|行不行|可以吗|可以不|成吗|OK吗|ok吗|好吧|"
@@ -15,7 +16,8 @@ _FINAL_QUESTION_MARK = re.compile(r"[?？][\s”」』\")）]*$")
 
 _CLAUSES = re.compile(r"[^，,；;。]+(?:[，,；;。]\s*|$)")
 
-SECRET_MARK = "[REDACTED]"
+REMOVED = PLACEHOLDER
+"""Stands where a secret was."""
 
 
 def is_question(text: str, *, states: bool = False) -> bool:

@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 _ELABORATIONS = 2
 """Sentences behind a decision that are taken to be its reason."""
 
-_NO_SUBJECT = re.compile(
-    r"^(?:(?:好|行|嗯|可以|那|ok|对)?[，,]?\s*(?:那)?(?:就|还是)|(?:(?:ok(?:ay)?|yes|fine|right|then|so)[, ]+)*"
-    r"(?:let'?s|we'?ll|i'?ll|go(?:ing)? with|we (?:go|are going|will go)))",
-    re.IGNORECASE,
-)
+_DATED = re.compile(r"今天|\b(?:today|until)\b", re.IGNORECASE)
 _CJK = re.compile(r"[一-鿿]")
 
 
@@ -129,7 +125,7 @@ def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
     elif cue == "preference":
         spoken += _elaborations(turn, place, most=1, brief=True)
     said = without_secrets(without_address(joined(other.text for other in spoken)))
-    if cue == "decision" and turn.asked and _NO_SUBJECT.match(sentence.text):
+    if cue == "decision" and turn.asked and says("no_subject", sentence.text):
         said = _with_topic(turn.asked, said)
     if not is_substantial(said):
         return None
@@ -146,8 +142,8 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     lasting = is_lasting(text)
     if gates.is_conditional(text) and (not lasting or says("wishful", text)):
         return False
-    # "Today we decided" dates a decision, it does not limit it.
-    moment = text.replace("今天", "").replace("today", "") if cue == "decision" else text
+    # "Today we decided" dates a decision, "until we are ten" bounds it: neither is the moment.
+    moment = _DATED.sub("", text) if cue == "decision" else text
     if gates.is_of_the_moment(moment, lasting=lasting or cue in {"preference", "decision"}):
         return False
     if cue == "decision" and is_soft(text):
@@ -165,7 +161,7 @@ def _is_weighed(turn: Turn, place: int) -> bool:
     near = turn.sentences[place : place + 2]
     if any(says("reason", other.unquoted) for other in near):
         return True
-    chosen = bool(turn.asked) or says("choice", turn.offered)
+    chosen = says("choice", turn.asked) or says("choice", turn.offered)
     explained = any(map(is_substantial, re.split(r"[，,;—]", text)[1:]))
     return chosen and (explained or bool(_elaborations(turn, place)))
 

@@ -50,16 +50,21 @@ def says(name: str, text: str) -> bool:
     return pattern(name).search(text) is not None
 
 
+@cache
+def lines(name: str) -> tuple[str, ...]:
+    """The lines of a file that are neither empty nor comments."""
+    text = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    stripped = (line.strip() for line in text.splitlines())
+    return tuple(line for line in stripped if line and not line.startswith("#"))
+
+
 def _lines(name: str) -> tuple[str, ...]:
-    lines: list[str] = []
+    found: list[str] = []
     section = "zh"
-    for raw in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
-        line = raw.strip()
-        if not line or line.startswith("#"):
-            continue
+    for line in lines(name):
         if line in {"[zh]", "[en]"}:
             section = line[1:-1]
             continue
-        line = line.replace("{OLD}", _OLD[section])
-        lines.append(rf"(?<!\w)(?:{line})(?!\w)" if section == "en" else f"(?:{line})")
-    return tuple(lines)
+        expression = line.replace("{OLD}", _OLD[section])
+        found.append(rf"(?<!\w)(?:{expression})(?!\w)" if section == "en" else f"(?:{expression})")
+    return tuple(found)

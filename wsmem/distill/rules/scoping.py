@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from wsmem.distill.rules.gates import without_unchanged
 from wsmem.distill.rules.lexicon import says
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ Scope = Literal["global", "workspace"]
 
 def scope_of(text: str, cue: Cue) -> Scope:
     """Where a statement of the user belongs; in doubt to the project."""
+    text = without_unchanged(text)
     if says("everywhere", text):
         return "global"
     if says("here", text):

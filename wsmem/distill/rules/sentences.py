@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wsmem.distill.rules.lexicon import says
 from wsmem.operations.statements import own_words
 from wsmem.redaction.redact import redact
 from wsmem.text.scripts import cjk_run
@@ -37,18 +38,6 @@ _QUOTED = re.compile(
     r"“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|‘[^’\n]*’|\"[^\"\n]*\"|`[^`\n]*`"
     r"|(?<![A-Za-z0-9])'[^'\n]*'(?![A-Za-z])"
 )
-_HANDED_OVER = re.compile(
-    r"总结|概括|翻译|润色|校对|改写|看(?:一)?下|看看|看一看|帮.{0,4}看|分析|解释|什么意思|通不通顺|检查|评审一下|排版|"
-    r"报错|日志|输出|贴|如下|"
-    r"\b(?:summari[sz]e|translate|proofread|rephrase|reword|review|explain|what does|look at|"
-    r"have a look|check this|read(?:s)? (?:well|ok)|analy[sz]e|got this|error|output|log|paste)",
-    re.IGNORECASE,
-)
-_CODE_LINE = re.compile(
-    r"[{};]\s*$|^\s*(?:import |from \S+ import|def |class |function |const |let |var |return |if \(|"
-    r"for \(|#include|SELECT |INSERT |UPDATE |\$ |>>> |at \S+\(|File \"|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(?:ERROR|WARN(?:ING)?|INFO|DEBUG|"
-    r"FATAL|TRACE)\b|Traceback|\w*(?:Error|Exception):)"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +58,9 @@ class Sentence:
 
     @property
     def unquoted(self) -> str:
-        """The text with quoted passages blanked out, offsets unchanged: cues are looked for here,
-        because what somebody quotes they do not say.
+        """The text with quoted passages blanked out, offsets unchanged.
+
+        Cues are looked for here, because what somebody quotes they do not say.
         """
         straight = self.text.translate(_FAMILIAR)
         return _QUOTED.sub(lambda found: " " * len(found[0]), straight)
@@ -89,25 +79,20 @@ def sentences_of(text: str) -> list[Sentence]:
     """
     lines = own_words(redact(text[-_LAST_CHARACTERS:])).split("\n")
     spoken = [line for line in lines if line.strip()]
-    if len(spoken) > 1 and _HANDED_OVER.search(spoken[0]) and not _asks_to_remember(spoken[0]):
+    if len(spoken) > 1 and says("handed_over", spoken[0]) and not says("asks_to_keep", spoken[0]):
         lines = spoken[:1]
     found: list[Sentence] = []
     for number, line in enumerate(lines):
-        if not line.strip() or _CODE_LINE.search(line):
+        if not line.strip() or says("code_line", line):
             continue
         bullet = _BULLET.match(line)
         body = line[bullet.end() :] if bullet else line
-        for piece in _split(body):
-            if len(piece) <= MAX_SENTENCE:
-                found.append(Sentence(text=piece, line=number, listed=bullet is not None))
+        found += [
+            Sentence(text=piece, line=number, listed=bullet is not None)
+            for piece in _split(body)
+            if len(piece) <= MAX_SENTENCE
+        ]
     return found
-
-
-def _asks_to_remember(line: str) -> bool:
-    return (
-        re.search(r"记住|记一下|记下|\bremember\b|\bnote\b|规矩|约定|规则", line, re.IGNORECASE)
-        is not None
-    )
 
 
 def _split(line: str) -> Iterator[str]:

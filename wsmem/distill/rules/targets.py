@@ -45,7 +45,8 @@ _DAY = re.compile(
 
 _BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
 _NOUN_BEHIND = re.compile(
-    r" ?(?!now|and|or|as|in|at|on|for|to|with|since|later)([A-Za-z]+)|\s?[个条张份台核]?([一-鿿]{2})"
+    r" ?(?!now|and|or|as|in|at|on|for|to|with|since|later)([A-Za-z]+)"
+    r"|\s?[个条张份台核]?([一-鿿]{2})"
 )
 
 
@@ -154,8 +155,7 @@ def _replaced_clause(
             return clause
     for clause in clauses:
         repeated = subject_words(clause) & shared
-        flipped = polarity(claim) != polarity(clause)
-        if flipped and len(repeated) >= _FLIP_SHARE * len(subject_words(clause)):
+        if _flips(claim, clause) and len(repeated) >= _FLIP_SHARE * len(subject_words(clause)):
             return clause
     for clause in clauses:
         if new_names and names_in(clause) - names_in(claim):
@@ -184,9 +184,10 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     best = max(clauses, key=lambda clause: len(subject_words(clause) & known), default="")
     verbs = list(pattern("claim_verb").finditer(best))
     if not verbs:
-        return best
+        number = _BARE_NUMBER.search(best)
+        return best[: number.start()] if number else best
     before = best[: verbs[0].start()]
-    # "We switched the frontend from webpack to Vite": what it is about stands behind the first verb.
+    # "We switched the frontend from webpack to Vite": the subject stands behind the first verb.
     return before if subject_words(before) else best[verbs[0].end() : verbs[-1].start()]
 
 
@@ -203,6 +204,24 @@ def _other_identifier(subject: str, content: str) -> bool:
     """Whether subject and entry are each about an identifier that the other does not know."""
     mine, theirs = identifiers_in(subject), identifiers_in(content)
     return bool(mine - theirs) and bool(theirs - mine)
+
+
+def _flips(claim: str, clause: str) -> bool:
+    """Whether one denies what the other says, or takes the other side of a pair of opposites."""
+    mine = {side for side, _ in polarity(claim)}
+    theirs = {side for side, _ in polarity(clause)}
+    opposed = {side[:-1] for side in mine if side != "not"} & {
+        side[:-1] for side in theirs if side != "not"
+    }
+    if any({f"{n}+", f"{n}-"} <= (mine ^ theirs) for n in opposed):
+        return True
+    return ("not" in mine) != ("not" in theirs)
+
+
+def _owner(text: str) -> str | None:
+    """Who a text puts in charge of what it is about."""
+    found = pattern("owner").search(text)
+    return next((name.lower() for name in found.groups() if name), None) if found else None
 
 
 def _counted(text: str) -> set[str]:
@@ -235,6 +254,9 @@ def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = F
     if any(new.unit is None and old.unit is None for new, old in pairs) and (
         _counted(claim) & _counted(clause)
     ):
+        return True
+    one, other = _owner(claim), _owner(clause)
+    if one and other and one != other:
         return True
     mine = {found[0].lower() for found in _DAY.finditer(claim)}
     theirs = {found[0].lower() for found in _DAY.finditer(clause)}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wsmem.distill.rules.lexicon import pattern
+from wsmem.distill.rules.lexicon import lines, pattern
 from wsmem.text.normalize import nfkc
 from wsmem.text.scripts import cjk_run
 from wsmem.text.stemming import stem
@@ -43,9 +44,9 @@ def subject_words(text: str) -> frozenset[str]:
 
 
 def unknown_words(subject: str, content: str) -> list[str]:
-    """Words of a claim's subject that an entry does not know and that are not vague: with any of
-    them the two are about different things.
+    """Words of a claim's subject that an entry does not know and that are not vague.
 
+    With any of them the two are about different things.
     Latin words are compared by their stems. Of CJK text, what no pair of letters shared with the
     entry covers is unknown from two letters on.
     """
@@ -72,8 +73,10 @@ def unknown_words(subject: str, content: str) -> list[str]:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Latin words of a text that are names rather than English: any of them beside CJK, else those
-    with a joint, a digit or a capital that does not merely begin the sentence.
+    """Latin words of a text that are names rather than English.
+
+    Beside CJK any of them is, else those with a joint, a digit or a capital that does not merely
+    begin the sentence.
     """
     folded = nfkc(text).strip()
     beside_cjk = cjk_run().search(folded) is not None
@@ -113,38 +116,16 @@ def _words(text: str) -> Iterator[str]:
         )
 
 
-_QUALIFIERS: tuple[tuple[str, ...], ...] = (
-    (r"生产|线上|\bprod(?:uction)?\b", r"预发|\bstag(?:e|ing)\b|\buat\b",
-     r"测试(?=环境|库|服|机|集群|的)|\btest(?: env\w*| db| database| cluster)\b", r"开发环境|\bdev\b",
-     r"本地|\blocal(?:ly|host)?\b", r"灰度|\bcanary\b"),
-    (r"每?小时|\bhourly\b", r"每天|每日|天级|日报|\b(?:daily|nightly)\b", r"每周|周报|\bweekly\b",
-     r"每月|月报|\bmonthly\b", r"每年|年报|\b(?:yearly|annual\w*)\b"),
-    (r"安卓|\bandroid\b", r"\bios\b|苹果", r"鸿蒙|\bharmony\w*\b", r"小程序",
-     r"\bmac(?:os)?\b", r"\bwindows\b", r"\blinux\b"),
-    (r"前端|\bfront-?end\b", r"后端|服务端|\bback-?end\b", r"移动端|客户端|\bmobile\b|\bclient\b"),
-    (r"主库|主节点|\bprimary\b|\bleader\b", r"从库|只读库|副本|\breplicas?\b|\bfollower\b"),
-    (r"读(?:取|请求|接口|超时)|\breads?\b", r"写(?:入|请求|接口|超时)|\bwrites?\b"),
-    (r"连接超时|\bconnect(?:ion)? timeout\b", r"读超时|读取超时|\bread timeout\b"),
-    (r"入站|上行|上传|\buploads?\b|\binbound\b", r"出站|下行|下载|\bdownloads?\b|\boutbound\b"),
-    (r"内网|内部|\binternal\b", r"外网|公网|外部|\b(?:external|public)\b"),
-    (r"单元测试|单测|\bunit tests?\b", r"集成测试|\bintegration tests?\b", r"端到端|\be2e\b"),
-    (r"\bv1\b", r"\bv2\b", r"\bv3\b", r"\bv4\b"),
-    (r"会话|\bsessions?\b", r"缓存|\bcach\w+\b"),
-    (r"日志|\blogs?\b", r"指标|\bmetrics?\b", r"链路|\btraces?\b"),
-    (r"主(?:题|干)|\bmain\b", r"\bdevelop\b", r"\brelease\b", r"\bhotfix\w*\b|热修"),
-    (r"备份|\bbackups?\b", r"归档|\barchiv\w+\b"),
-    (r"订单|\borders?\b", r"支付|\bpayments?\b", r"退款|\brefunds?\b", r"库存|\b(?:inventory|stock)\b",
-     r"用户中心|\busers?\b", r"商品|\bproducts?\b", r"搜索|\bsearch\b", r"推荐|\brecommend\w*\b",
-     r"对账|\breconciliation\b", r"发票|\binvoic\w+\b", r"优惠券|\bcoupons?\b", r"物流|\bshipping\b"),
-)  # fmt: skip
-_QUALIFIER_PATTERNS = tuple(
-    tuple(re.compile(member, re.IGNORECASE) for member in group) for group in _QUALIFIERS
-)
+@cache
+def _families() -> tuple[tuple[re.Pattern[str], ...], ...]:
+    return tuple(
+        tuple(re.compile(member, re.IGNORECASE) for member in line.split(" / "))
+        for line in lines("qualifiers")
+    )
 
 
 def qualified_apart(one: str, other: str, *, change: bool = False) -> bool:
-    """Whether two texts speak of different members of a family: production and staging, daily and
-    hourly, Android and iOS.
+    """Whether two texts speak of different members of a family, as production and staging.
 
     Args:
         one: A sentence.
@@ -153,7 +134,7 @@ def qualified_apart(one: str, other: str, *, change: bool = False) -> bool:
             that also stands in the sentence is what changes, not what it is about.
     """
     one, other = nfkc(one), nfkc(other)
-    for group in _QUALIFIER_PATTERNS:
+    for group in _families():
         mine = {number for number, member in enumerate(group) if member.search(one)}
         theirs = {number for number, member in enumerate(group) if member.search(other)}
         if mine and theirs and not mine & theirs:

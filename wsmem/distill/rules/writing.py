@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from wsmem.distill.rules.cues import cue_of, is_rule
-from wsmem.distill.rules.gates import SECRET_MARK
+from wsmem.distill.rules.gates import REMOVED
 from wsmem.distill.rules.glossary import translations
 from wsmem.distill.rules.lexicon import leading, nothing_but, pattern, says
 from wsmem.text.scripts import cjk_run
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from wsmem.distill.rules.cues import Cue
     from wsmem.records import MemoryType
 
-_SECRET_LEAD = re.compile(
-    r"(?:密码|口令|密钥|令牌|password|passwd|token|secret|api ?key|key)\s*(?:是|为|is|[:：=＝])?\s*$",
-    re.IGNORECASE,
-)
 _CLAUSE_END = re.compile(
     r"(?<=[，,；;。！!])\s*|(?<=\.)\s+|\s+(?=and (?:its|the|his|her|their|my)\b)"
 )
@@ -58,10 +54,10 @@ def without_address(text: str) -> str:
 
 def without_secrets(text: str) -> str:
     """The clauses of a text that hold no removed secret; what led up to one goes with it."""
-    if SECRET_MARK not in text:
+    if REMOVED not in text:
         return text
-    kept = [part for part in _CLAUSE_END.split(text) if part and SECRET_MARK not in part]
-    while kept and _SECRET_LEAD.search(kept[-1]):
+    kept = [part for part in _CLAUSE_END.split(text) if part and REMOVED not in part]
+    while kept and says("secret_lead", kept[-1]):
         kept.pop()
     return joined(kept).strip(" ，,；;")
 

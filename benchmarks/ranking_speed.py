@@ -52,7 +52,7 @@ def bm25s_engine(entries: Sequence[MemoryEntry]) -> Engine:
     """bm25s over the same terms; the query's terms are found inside the timed call, as ours are."""
     retriever = bm25s.BM25(backend="numpy")
     retriever.index(
-        [terms("\n".join(text for _, text in searched_fields(entry))) for entry in entries],
+        [terms("\n".join(searched_fields(entry)[1])) for entry in entries],
         show_progress=False,
     )
     known = retriever.vocab_dict

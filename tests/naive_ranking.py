@@ -97,7 +97,7 @@ def analyzed(entry: MemoryEntry) -> Analyzed:
     pairs: set[tuple[str, str]] = set()
     letters: set[str] = set()
     length = 0
-    for bit, text in searched_fields(entry):
+    for bit, text in zip(*searched_fields(entry), strict=True):
         folded = fold(text)
         length += len(folded.encode("utf-8", "surrogatepass"))
         stream: list[str] = []

@@ -10,7 +10,8 @@ import gc
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import WsmemError
 
@@ -48,9 +49,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILURE
 
 
+def _load_when_used(name: str) -> None:
+    """Put off importing a module of the standard library until something of it is used.
+
+    `dataclasses` imports `inspect`, which is a fifth of what a recall imports, only to write the
+    docstrings that our classes already have. (`importlib.util.LazyLoader` would load it at the
+    import statement: that looks at the module's `__spec__`.)
+    """
+    if name in sys.modules:
+        return
+    stand_in = ModuleType(name)
+
+    def load(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        del sys.modules[name]
+        module = importlib.import_module(name)
+        stand_in.__dict__.update(module.__dict__)
+        return getattr(module, attribute)
+
+    stand_in.__dict__["__getattr__"] = load
+    sys.modules[name] = stand_in
+
+
 def _lean(arguments: list[str]) -> int:
     # One answer and the process ends: collecting garbage would take a tenth of its time.
     gc.disable()
+    _load_when_used("inspect")
     module = LEAN_COMMANDS[arguments[0]]
     try:
         command = importlib.import_module(module)

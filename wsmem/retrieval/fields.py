@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from wsmem.text.utf16 import utf16_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from wsmem.records import MemoryEntry
 
 CONTENT, TITLE, TAG, TERM = 0, 1, 2, 4
@@ -21,22 +19,22 @@ _TITLE_UNITS, _DESCRIPTION_UNITS = 80, 240
 """Where hosts cut the content to fill an empty title or description (UTF-16 units)."""
 
 
-def searched_fields(entry: MemoryEntry) -> Iterator[tuple[int, str]]:
-    """Yield (field bit, text) of everything the terms signals read, content first.
+def searched_fields(entry: MemoryEntry) -> tuple[list[int], list[str]]:
+    """Bits and texts of everything the terms signals read, content first.
 
     A title or description that a host filled with the start of the content is left out: counting
     the same words twice would favour entries nobody titled.
     """
-    content = entry.content
-    yield CONTENT, content
-    if entry.title and not _is_filled(entry.title, content, _TITLE_UNITS):
-        yield TITLE, entry.title
-    if entry.description and not _is_filled(entry.description, content, _DESCRIPTION_UNITS):
-        yield CONTENT, entry.description
-    for tag in entry.tags:
-        yield TAG, tag
-    for term in entry.retrieval_terms:
-        yield TERM, term
+    content, title, description = entry.content, entry.title, entry.description
+    bits, texts = [CONTENT], [content]
+    if title and not _is_filled(title, content, _TITLE_UNITS):
+        bits.append(TITLE)
+        texts.append(title)
+    if description and not _is_filled(description, content, _DESCRIPTION_UNITS):
+        bits.append(CONTENT)
+        texts.append(description)
+    tags, terms = entry.tags, entry.retrieval_terms
+    return [*bits, *(TAG,) * len(tags), *(TERM,) * len(terms)], [*texts, *tags, *terms]
 
 
 def _is_filled(text: str, content: str, units: int) -> bool:

@@ -108,7 +108,7 @@ class _Reader:
     def add(self, document: int, entry: MemoryEntry) -> None:
         """Append one entry's fields."""
         length, terms = 0, self._terms
-        for field, text in searched_fields(entry):
+        for field, text in zip(*searched_fields(entry), strict=True):
             folded = fold(text)
             length += len(folded.encode("utf-8", "surrogatepass"))
             before = len(terms)

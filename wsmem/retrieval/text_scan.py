@@ -56,9 +56,9 @@ class TextScan:
         self._bits: list[list[int]] = []
         """Field bits of each entry, in the order of its text."""
         for entry in entries:
-            fields = list(searched_fields(entry))
-            self._bits.append([bit for bit, _ in fields])
-            pieces.append(_FIELD_END.join([text for _, text in fields]))
+            bits, texts = searched_fields(entry)
+            self._bits.append(bits)
+            pieces.append(_FIELD_END.join(texts))
         joined = _ENTRY_END.join(pieces)
         if joined.count(_ENTRY_END) >= len(entries) or joined.count(_FIELD_END) != sum(
             len(bits) - 1 for bits in self._bits
@@ -83,12 +83,7 @@ class TextScan:
         """Where English function words stand; they only ever stand as whole runs."""
         found: dict[str, Held] = {term.lower(): {} for term in terms}
         if found:
-            words = "|".join(map(re.escape, found))
-            pattern = re.compile(
-                # Before a sign that makes it a name ("is#"), a word is none.
-                rf"[{_FIELD_END}{_ENTRY_END}]"
-                rf"|(?<![a-z0-9])(?:{words})(?![a-z0-9]|(?:\+\+|#)(?![a-z0-9]))"
-            )
+            pattern = re.compile("|".join((_FIELD_END, _ENTRY_END, *map(_whole_run, found))))
             entry = field = 0
             for word in pattern.findall(self._lowered):
                 held = found.get(word)
@@ -225,11 +220,20 @@ class TextScan:
         return RUN.match(text, start)
 
 
+def _whole_run(word: str) -> str:
+    """A pattern for a word that is a run of its own; before a sign that names it ("is#"), none is.
+
+    It starts with the word, looking back over it afterwards: a set of such patterns then skips to
+    the next first letter, three times as fast as one that looks back at every position.
+    """
+    return rf"{word}(?<![a-z0-9]{word})(?![a-z0-9]|(?:\+\+|#)(?![a-z0-9]))"
+
+
 def _joined_clean(entry: MemoryEntry) -> str:
     """An entry's fields with marks between them and none in them."""
     return _FIELD_END.join(
         text.replace(_FIELD_END, _OTHER_MARK).replace(_ENTRY_END, _OTHER_MARK)
-        for _, text in searched_fields(entry)
+        for text in searched_fields(entry)[1]
     )
 
 

@@ -1,6 +1,6 @@
 # One word per chore; `make` alone lists them. Every chore sets up what it needs first.
 .DEFAULT_GOAL := help
-.PHONY: help setup eval test check lab bench bench-crash clean
+.PHONY: help setup eval test check lab docs refresh bench bench-crash interop clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,6 +18,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("wsmem needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[lab,test]'
+	$(BIN)/python -m compileall -q wsmem  # a start without byte code takes twice as long
 	touch $@
 
 setup: $(VENV)/.ready ## Make .venv with everything the other chores use
@@ -37,11 +38,21 @@ test: check ## Everything CI runs: check, tests, notebooks
 lab: setup ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
-bench: setup ## Time ranking against its peers (minutes)
+docs: setup ## Write the generated parts of README.md and docs/
+	$(BIN)/python benchmarks/docs.py
+
+refresh: setup ## Score our own sets anew for the notebooks, and run these again
+	$(BIN)/python benchmarks/refresh_ranking.py
+
+bench: setup ## Time ranking and the engine against their peers (minutes)
 	$(BIN)/python benchmarks/ranking_speed.py
+	$(BIN)/python benchmarks/engine_speed.py
 
 bench-crash: setup ## Kill and starve the store for minutes; nothing acknowledged may be lost
 	$(BIN)/python benchmarks/crash/run.py
+
+interop: setup ## Share a store with the public plugin (needs Node and npm)
+	$(BIN)/python benchmarks/interop/run.py
 
 clean: ## Remove the environment and everything generated
 	rm -rf $(VENV) runs build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,140 @@
+"""Write the generated parts of README.md and docs/, or check that they are what is committed.
+
+    python benchmarks/docs.py [--check]
+
+Generated are the command reference, the tables of signals and profiles, and the board of the README
+(from the saved figures in benchmarks/results/, which are measured by hand and dated).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.testing import CliRunner
+
+from wsmem.cli.app import application
+from wsmem.cli.recall import parser as recall_parser
+from wsmem.retrieval.profile import load_profile, profile_names
+from wsmem.retrieval.signals import SIGNALS
+
+ROOT = Path(__file__).resolve().parents[1]
+BOARD = ROOT / "benchmarks" / "results" / "public-sets.json"
+PLAIN = {"COLUMNS": "88", "TERM": "dumb", "NO_COLOR": "1"}
+MEASURES = ("nDCG@10", "RR@10", "R@5", "Success@1", "FalseRecall")
+
+
+def main(arguments: list[str]) -> int:
+    """Write what is stale, or with `--check` only name it; 1 if something was to be named."""
+    check = arguments == ["--check"]
+    stale = [path for path, text in generated().items() if _read(path) != text]
+    for path in stale:
+        if not check:
+            path.write_text(generated()[path], encoding="utf-8")
+        print(f"{path.relative_to(ROOT)}: {'stale; run: make docs' if check else 'written'}")
+    return int(check and bool(stale))
+
+
+def generated() -> dict[Path, str]:
+    """Every page with generated parts, as it must read."""
+    ranking, readme = ROOT / "docs" / "ranking.md", ROOT / "README.md"
+    return {
+        ROOT / "docs" / "cli.md": command_reference(),
+        ranking: with_part(_read(ranking), "signals", signal_table()),
+        readme: with_part(_read(readme), "board", board_table(json.loads(_read(BOARD)))),
+    }
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def with_part(page: str, name: str, part: str) -> str:
+    """The page with everything between `<!-- name -->` and `<!-- /name -->` replaced."""
+    before, _, rest = page.partition(f"<!-- {name} -->\n")
+    _, _, after = rest.partition(f"<!-- /{name} -->")
+    if not rest or not after:
+        raise SystemExit(f"a page has no place for {name!r}: it needs <!-- {name} --> marks")
+    return f"{before}<!-- {name} -->\n{part}<!-- /{name} -->{after}"
+
+
+def signal_table() -> str:
+    """Signals with their meaning and the weight each shipped profile gives them."""
+    profiles = [load_profile(name) for name in profile_names()]
+    head = ["signal", "what an entry earns", *(f"`{profile.name}`" for profile in profiles)]
+    rows = [
+        [
+            f"`{signal.name}`",
+            signal.meaning,
+            *(f"{profile.weights.get(signal.name, 0):g}" for profile in profiles),
+        ]
+        for signal in SIGNALS
+    ]
+    return markdown_table(head, rows)
+
+
+def board_table(saved: dict[str, Any]) -> str:
+    """Means over the saved sets: a row a system, a column a measure, with intervals."""
+    means = {
+        (row["system"], row["measure"]): row for row in saved["rows"] if row["dataset"] == "mean"
+    }
+    systems = list(dict.fromkeys(system for system, _ in means))
+    rows = [
+        [f"`{system}`", *(cell(means.get((system, measure))) for measure in MEASURES)]
+        for system in systems
+    ]
+    return markdown_table(["", *MEASURES], rows) + f"\nMeasured {saved['measured']}.\n"
+
+
+def cell(row: dict[str, Any] | None) -> str:
+    """A mean with its interval."""
+    if row is None or row["value"] is None:
+        return ""
+    return f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+
+
+def markdown_table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table; numbers stand right."""
+    rule = [
+        "---",
+        *("---" if column and not column[0].isdigit() else "--:" for column in rows[0][1:]),
+    ]
+    lines = [head, rule, *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def command_reference() -> str:
+    """Every command with its help, as the program prints it."""
+    sections = ["# Command line\n", "Generated from the program's own help.\n"]
+    sections.append(section("wsmem recall", recall_parser().format_help()))
+    for name in command_names(typer.main.get_command(application())):
+        result = CliRunner().invoke(application(), [*name.split(), "--help"], env=PLAIN)
+        if result.exit_code:
+            raise SystemExit(f"wsmem {name} --help failed: {result.output}")
+        sections.append(
+            section(f"wsmem {name}", result.output.replace("Usage: root ", "Usage: wsmem "))
+        )
+    return "\n".join(sections)
+
+
+def command_names(command: Any, name: str = "") -> list[str]:
+    """Full names of all commands below one; a group gives those below it."""
+    below = getattr(command, "commands", None)
+    if below is None:
+        return [name]
+    return [
+        leaf for child in below for leaf in command_names(below[child], f"{name} {child}".strip())
+    ]
+
+
+def section(name: str, text: str) -> str:
+    """One command."""
+    body = "\n".join(line.rstrip() for line in text.strip().splitlines())
+    return f"## {name}\n\n```text\n{body}\n```\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

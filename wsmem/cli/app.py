@@ -10,6 +10,7 @@ import typer
 from wsmem.cli import (
     archiving,
     checkpointing,
+    distilling,
     evaluation,
     memory,
     reporting,
@@ -20,7 +21,16 @@ from wsmem.cli import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMAND_MODULES = (memory, checkpointing, showing, archiving, transfer, evaluation, reporting)
+COMMAND_MODULES = (
+    memory,
+    checkpointing,
+    showing,
+    archiving,
+    transfer,
+    evaluation,
+    reporting,
+    distilling,
+)
 """Modules with commands; each has `register(app)`."""
 
 

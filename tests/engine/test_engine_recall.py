@@ -27,6 +27,7 @@ from wsmem.errors import (
     ShortIdError,
 )
 from wsmem.records import CheckpointInput, RecallInput
+from wsmem.redaction.redact import redact
 from wsmem.scopes import InMemoryRegistry, SessionInfo
 from wsmem.settings import Settings
 from wsmem.text.framing import CLOSING, OPENING
@@ -273,9 +274,28 @@ class TestNeverFailing:
         async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
             await keep(engine, "标记词 一条")
             monkeypatch.setattr("wsmem.engine.recalling.redact", broken)
+            monkeypatch.setattr(engine._recaller, "_shown", broken)
             context = await recall(engine, "标记词")
             assert (context.text, context.degraded) == ("", "RuntimeError")
 
+        run(tmp_path, steps)
+
+    def test_a_text_is_redacted_once_however_often_it_is_recalled(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[str] = []
+
+        def counting(text: str) -> str:
+            asked.append(text)
+            return redact(text)
+
+        async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
+            await keep(engine, "标记词 一条")
+            first = await recall(engine, "标记词")
+            assert await recall(engine, "标记词") == first
+            assert asked.count("标记词 一条") == 1
+
+        monkeypatch.setattr("wsmem.engine.recalling.redact", counting)
         run(tmp_path, steps)
 
     def test_a_closed_engine_still_answers_recalls_with_nothing(self, tmp_path: Path) -> None:

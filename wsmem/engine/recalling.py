@@ -40,6 +40,9 @@ there is something to show when time runs out."""
 LATE = "deadline"
 """In `degraded`: time ran out before everything was looked at."""
 
+_SHOWN_TEXTS = 16_384
+"""Texts of entries remembered as redacted; nearly all are the very objects the entries hold."""
+
 _REFERENCE_PENALTY = 8.0
 """The `surfaced_penalty` that profiles were made for; others scale the profile's weight."""
 
@@ -91,6 +94,8 @@ class Recaller:
         self._clock = clock
         self._corpora = corpora
         self._profile: Profile | None = None
+        # Most recalls find what earlier ones found.
+        self._shown = lru_cache(_SHOWN_TEXTS)(redact)
 
     def recall(
         self,
@@ -195,7 +200,7 @@ class Recaller:
         rivals = _rivals(entries) if any(_contradicted(match.entry) for match in matches) else {}
         rendered = render_context(
             known.summary,
-            [_projected(match, rivals) for match in matches],
+            [_projected(match, rivals, self._shown) for match in matches],
             max_bytes=max_bytes,
             language=settings.language,
             quoted={match.entry.id for match in matches if _is_quoted(match.entry)},
@@ -250,7 +255,9 @@ def _shown_summary(summary: str, language: Language) -> str:
     return redact(with_wording(summary, wording_of(language))) if summary.strip() else ""
 
 
-def _projected(match: Match, rivals: dict[str, tuple[str, ...]]) -> MemoryMatch:
+def _projected(
+    match: Match, rivals: dict[str, tuple[str, ...]], shown: Callable[[str], str]
+) -> MemoryMatch:
     entry = match.entry
     group = entry.conflict_group_id
     others = rivals.get(group, ()) if group and _contradicted(entry) else ()
@@ -258,10 +265,10 @@ def _projected(match: Match, rivals: dict[str, tuple[str, ...]]) -> MemoryMatch:
         id=entry.id,
         scope=entry.scope,
         type=entry.type,
-        title=redact(entry.title),
-        description=redact(entry.description),
-        content=redact(entry.content),
-        tags=tuple(map(redact, entry.tags)),
+        title=shown(entry.title),
+        description=shown(entry.description),
+        content=shown(entry.content),
+        tags=tuple(map(shown, entry.tags)),
         importance=entry.importance,
         score=match.score,
         status=entry.status,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from misbehaving_server import ok, serving
 
-from wsmem.cli import checkpointing
+from wsmem.distill import choosing
 from wsmem.engine.testing import DistillerError, EchoDistiller, FakeDistiller
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def distiller(monkeypatch: pytest.MonkeyPatch) -> FakeDistiller:
 
 
 def use(fake: FakeDistiller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpointing, "distiller_of", lambda _: fake)
+    monkeypatch.setattr(choosing, "configured_distiller", lambda _: fake)
 
 
 def test_messages_are_buffered_until_their_stage_is_ready(

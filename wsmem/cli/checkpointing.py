@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wsmem.engine.memory import WorkspaceMemoryEngine
-    from wsmem.operations.contract import Distiller, DistillOutput, DistillRequest
+    from wsmem.operations.contract import DistillOutput, DistillRequest
     from wsmem.records import CheckpointResult
-    from wsmem.settings import Settings
 
 STANDARD_INPUT = "-"
 
@@ -78,7 +77,9 @@ def checkpoint(
 
     async def distil(stage: "DistillRequest") -> "DistillOutput | str":
         # Found only when it is needed: messages are kept even where no distiller can be had.
-        return await distiller_of(settings)(stage)
+        from wsmem.distill import choosing  # noqa: PLC0415 - slow to import
+
+        return await choosing.configured_distiller(settings)(stage)
 
     with _without_log():
         result = with_engine(settings, lambda engine: hand_over(engine, request), distiller=distil)
@@ -89,28 +90,6 @@ def checkpoint(
         raise InvalidInputError(f"checkpoint {result.status}: {result.error}{waiting}")
     if not as_object:
         say(_in_words(result, len(given), named(result.scope, directory)))
-
-
-def distiller_of(settings: "Settings") -> "Distiller":
-    """Who distils: the model of the settings, else the built-in rules.
-
-    Raises:
-        WsmemError: what the model needs is missing.
-    """
-    if settings.model is None:
-        from wsmem.distill.rules.distiller import RuleDistiller  # noqa: PLC0415 - slow to import
-
-        return RuleDistiller()
-    from wsmem.distill.client import ChatClient  # noqa: PLC0415 - slow to import
-    from wsmem.distill.model import ModelDistiller  # noqa: PLC0415
-    from wsmem.distill.prompting import DEFAULT_PROMPT, load_prompt  # noqa: PLC0415
-
-    client = ChatClient(
-        base_url=settings.model_base_url,
-        key=settings.api_key(),
-        deadline_s=settings.model_timeout_ms / 1000,
-    )
-    return ModelDistiller(load_prompt(DEFAULT_PROMPT), model=settings.model, ask=client.complete)
 
 
 async def hand_over(

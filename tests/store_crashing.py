@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from store_kit import PROJECT, fact, leftovers
+from store_kit import PROJECT, fact, leftovers, quick
 
 from wsmem.errors import StoreError
 from wsmem.store.fs import FileSystem
@@ -143,7 +143,7 @@ def kill_writers(
     `fs` is what the writers use; a kill loses nothing the kernel holds, so one without real fsyncs
     proves as much, in less time.
     """
-    write(MemoryStore(folder / "warm"), "x")  # loads everything before forking: children are quick
+    write(quick(folder / "warm"), "x")  # loads everything before forking: children are quick
     chance = random.Random(seed)
     tally = Tally()
     root, ledger, round_number = folder / "0", set[str](), 0
@@ -187,12 +187,12 @@ def _look(root: Path, ledger: set[str], tally: Tally, where: str) -> None:
         names = written(MemoryStore(root))
         tally.lost += len(ledger - set(names))
         tally.survived += len(set(names) - ledger)
-        write(MemoryStore(root), f"{where} after")
+        write(quick(root), f"{where} after")
         assert written(MemoryStore(root)) == [*names, f"{where} after"]
     except (AssertionError, StoreError) as error:
         tally.unreadable += 1
         tally.notes.append(f"{where}: {error!r}")
-    MemoryStore(root).recover()  # also of scopes the last write did not touch
+    quick(root).recover()  # also of scopes the last write did not touch
     if left := leftovers(root):
         tally.uncleared += 1
         tally.notes.append(f"{where}: left {left}")

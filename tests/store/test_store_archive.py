@@ -24,10 +24,11 @@ from store_kit import (
 from wsmem.errors import InvalidInputError
 from wsmem.scopes import workspace_scope
 from wsmem.store.layout import GLOBAL, ScopeRef
-from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from wsmem.store.store import MemoryStore
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(root: Path) -> MemoryStore:
-    return MemoryStore(root)
+    return quick(root)
 
 
 def scope_of(cwd: str) -> ScopeRef:

@@ -55,7 +55,10 @@ def root(tmp_path: Path) -> Path:
 def store(root: Path) -> MemoryStore:
     numbers = iter(range(1, 1000))
     return MemoryStore(
-        root, clock=Clock(), new_id=lambda: f"00000000-{next(numbers):04x}-4000-8000-{0:012x}"
+        root,
+        fs=FaultyFileSystem(),
+        clock=Clock(),
+        new_id=lambda: f"00000000-{next(numbers):04x}-4000-8000-{0:012x}",
     )
 
 
@@ -202,8 +205,9 @@ def test_a_linked_file_stays_a_link_and_its_target_is_written(tmp_path: Path, ro
 
 
 def test_everything_is_fsynced_before_the_commit_point_and_after_the_renames(
-    root: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+    root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    store = MemoryStore(root)
     add(store, PROJECT, "a")
     steps: list[tuple[str, Path]] = []
     real_fsync, real_replace = os.fsync, os.replace
@@ -300,7 +304,7 @@ def test_the_snapshot_after_a_commit_is_what_a_fresh_reader_finds(
 
 def test_replaced_summaries_are_kept_up_to_a_number(root: Path) -> None:
     clock = Clock()
-    store = MemoryStore(root, clock=clock)
+    store = MemoryStore(root, clock=clock, fs=FaultyFileSystem())
     history = root / DIRECTORY / "summary_history"
     for number in range(5):
         with store.transaction(PROJECT) as tx:

@@ -261,7 +261,9 @@ def test_recovering_finishes_and_clears_everything(tmp_path: Path) -> None:
             tx.set_entries(OTHER, [fact("other")])
 
     done = set()
-    for root in crash_points(tmp_path, also_elsewhere, lambda store: write(store, 2), ("crash",)):
+    for root in crash_points(
+        tmp_path, also_elsewhere, lambda store: write(store, 2), ("crash",), step=2
+    ):
         count = whole(MemoryStore(root))
         store = quick(root)
         done |= {line.partition(":")[0] for line in store.recover()}

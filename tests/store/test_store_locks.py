@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from store_crashing import finish, workers
-from store_kit import OTHER, PROJECT, SESSION, add, fact, ids, leftovers
+from store_kit import OTHER, PROJECT, SESSION, add, fact, ids, leftovers, quick
 
 from wsmem.errors import LockOrderError, LockTimeoutError
 from wsmem.store.layout import GLOBAL, lock_rank
@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(root: Path) -> MemoryStore:
-    return MemoryStore(root)
+    return quick(root)
 
 
 # Between processes
@@ -118,7 +118,7 @@ def test_a_forked_child_neither_has_nor_frees_its_parents_locks(
 def test_eight_threads_keep_every_fact(root: Path, store: MemoryStore) -> None:
     def work(name: int) -> None:
         for number in range(5):
-            add(store if name % 2 else MemoryStore(root), PROJECT, f"{name}-{number}")
+            add(store if name % 2 else quick(root), PROJECT, f"{name}-{number}")
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(8)]
     for thread in threads:

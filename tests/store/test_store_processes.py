@@ -58,7 +58,7 @@ def test_eight_processes_writing_one_scope_keep_every_fact(tmp_path: Path) -> No
 def test_whatever_a_call_does_things_happen_whole_or_not_at_all(
     tmp_path: Path, scenario: Scenario, name: str, fault: FaultKind, code: int, cuts: int
 ) -> None:
-    tally = fail_calls(tmp_path, scenario, fault=fault, code=code, power_cuts=cuts, step=2)
+    tally = fail_calls(tmp_path, scenario, fault=fault, code=code, power_cuts=cuts, step=3)
     assert tally.clean, (name, tally.notes)
 
 

@@ -32,7 +32,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(root: Path) -> MemoryStore:
-    return MemoryStore(root)
+    return quick(root)
 
 
 # Freshness
@@ -44,7 +44,7 @@ def test_an_unchanged_scope_is_the_same_object(store: MemoryStore) -> None:
 
 
 def test_a_write_by_another_store_object_is_seen_at_once(root: Path, store: MemoryStore) -> None:
-    other = MemoryStore(root)
+    other = quick(root)
     for number in range(30):
         add(other, PROJECT, f"m{number}")
         assert len(store.read_scope(PROJECT).entries) == number + 1
@@ -52,7 +52,7 @@ def test_a_write_by_another_store_object_is_seen_at_once(root: Path, store: Memo
 
 def test_two_quick_rewrites_of_one_size_are_told_apart(root: Path, store: MemoryStore) -> None:
     """Inodes are reused and the kernel's clock is coarse: only our own dating tells."""
-    writer = MemoryStore(root)
+    writer = quick(root)
     seen = set()
     for number in range(40):
         with writer.transaction(PROJECT) as tx:
@@ -189,7 +189,7 @@ def test_reading_while_others_write_never_mixes_states(root: Path) -> None:
     failures: list[str] = []
 
     def write() -> None:
-        writer = MemoryStore(root)
+        writer = quick(root)
 
         def change(tx: Transaction) -> None:
             count = len(tx.snapshot(PROJECT).entries) + 1
@@ -221,7 +221,7 @@ def test_a_journal_that_makes_no_sense_blocks_nobody(root: Path, store: MemorySt
     for number, nonsense in enumerate([b"", b"\xff", b"[]", b'{"format": 1, "scopes": 3}']):
         journal.write_bytes(nonsense)
         assert ids(MemoryStore(root), PROJECT) == ["a"]
-        add(MemoryStore(root), GLOBAL, f"g{number}")
+        add(quick(root), GLOBAL, f"g{number}")
         assert not journal.exists()
         assert journal.with_suffix(".damaged").read_bytes() == nonsense
 

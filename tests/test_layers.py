@@ -41,16 +41,16 @@ def imported_layers(source: str) -> set[tuple[str, int]]:
     """Layers of wsmem that a source imports, with line numbers."""
     found: set[tuple[str, int]] = set()
     for node in ast.walk(ast.parse(source)):
-        names: list[str] = []
-        if isinstance(node, ast.ImportFrom):
-            if node.level:
-                found.add((".", node.lineno))
-            elif node.module == "wsmem":
-                names = [f"wsmem.{alias.name}" for alias in node.names]
-            else:
-                names = [node.module or ""]
-        elif isinstance(node, ast.Import):
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
+        elif node.level:
+            names = ["wsmem.."]  # relative: not how this package imports
+        elif node.module == "wsmem":
+            names = [f"wsmem.{alias.name}" for alias in node.names]
+        else:
+            names = [node.module or ""]
         for name in names:
             if name == "wsmem" or name.startswith("wsmem."):
                 found.add((name.partition(".")[2].partition(".")[0], node.lineno))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wsmem.cli import recording
+from wsmem.cli import distill_evaluation, recording
 from wsmem.cli.checkpointing import read_messages
 from wsmem.cli.output import count, note, say, say_json
 from wsmem.cli.places import AsJson, settings_for
@@ -213,3 +213,4 @@ group.command("batch-export", help="Write what is not recorded yet as an OpenAI 
 group.command("batch-import", help="Take the answers of a Batch output file onto a cassette.")(
     recording.batch_import
 )
+distill_evaluation.attach(group)

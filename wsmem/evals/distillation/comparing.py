@@ -7,7 +7,7 @@ cases and can differ from those of a board.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from wsmem.errors import InvalidInputError, UnknownNameError
 from wsmem.evals.comparison import ALPHA, Pairing, Side, compare
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 By = Literal["all", "dataset", "slice"]
 """What a comparison is about: all shared cases, each set, or each slice."""
+GROUPINGS: dict[str, By] = {name: name for name in get_args(By)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,12 @@ class Card(BaseModel):
     """What each split is for: a file of qrels/, or the cases that name it."""
     intended_use: Text
     limits: Text
+    origins: dict[Text, Sha256] = Field(default_factory=dict)
+    """SHA-256 of the files it was converted from, by their names; empty for an original set."""
+    labelling: Text | None = None
+    """How it was labelled, and by how many."""
+    agreement: Text | None = None
+    """How far two labellers agree, with the number of pairs both judged."""
 
 
 def checksum(path: Path) -> str:

@@ -1,0 +1,1 @@
+"""Public benchmarks made into labelled sets, from the files their users download themselves."""

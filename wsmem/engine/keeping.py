@@ -202,7 +202,12 @@ def writable(place: Place) -> Place:
 
 def ledger_of(snapshot: ScopeSnapshot) -> Ledger:
     """The entries of a snapshot, ready to be changed, with an index that follows them."""
-    return Ledger(snapshot.entries, duplicates=snapshot.derive("near-duplicates", _near_duplicates))
+    return Ledger(snapshot.entries, duplicates=duplicates_of(snapshot))
+
+
+def duplicates_of(snapshot: ScopeSnapshot) -> NearDuplicates:
+    """The near-duplicate index of a snapshot's entries, which follows their changes."""
+    return snapshot.derive("near-duplicates", _near_duplicates)
 
 
 def write_entries(

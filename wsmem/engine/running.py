@@ -170,9 +170,8 @@ class StageRunner:
             now=self._clock(),
         )
         limit_s = self._settings.model_timeout_ms / 1000
-        preparing = self._workers.write(self._stages.prepare, begun)
+        self._workers.in_background(self._stages.prepare, begun)
         proposals, instructions = await distil(self._distiller, request, limit_s=limit_s)
-        await asyncio.gather(preparing, return_exceptions=True)  # `commit` meets the same errors
         result = await self._workers.write(self._stages.commit, begun, proposals, instructions)
         self._after(begun, result)
         return result

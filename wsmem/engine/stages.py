@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wsmem.engine.applying import ProposalApplier, counts_of
 from wsmem.engine.claims import Claim, ended, live_claims, started, with_claims
 from wsmem.engine.corpora import search
-from wsmem.engine.keeping import ledger_of
+from wsmem.engine.keeping import duplicates_of
 from wsmem.engine.policy import stage_is_ready
 from wsmem.engine.redacting import redacted_entry
 from wsmem.engine.staging import (
@@ -165,9 +165,9 @@ class Stages:
         return tuple(map(redacted_entry, chosen))
 
     def prepare(self, begun: Begun) -> None:
-        """Index what `commit` will compare with; meant to run while the model thinks."""
+        """Index what `commit` will compare with; meant to run beside it, while the model thinks."""
         for scope in dict.fromkeys((begun.place.main, GLOBAL)):
-            ledger_of(self._store.read_scope(scope))
+            duplicates_of(self._store.read_scope(scope)).file()
 
     def commit(
         self, begun: Begun, proposals: Sequence[Proposal], instructions: Sequence[str] = ()

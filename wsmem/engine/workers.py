@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -26,7 +27,7 @@ class Workers:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="wsmem-recall")
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="wsmem-write")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="wsmem-index")
-        """Where indexes are built."""
+        """Where indexes are built, one at a time."""
         self._closed = False
 
     def read(
@@ -40,6 +41,13 @@ class Workers:
     ) -> asyncio.Future[T]:
         """Run `function` among the changes, which may wait for locks."""
         return self._submit(self._writers, partial(function, *args, **kwargs))
+
+    def in_background(
+        self, function: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """Run something that only saves time later; what it raises is nobody's concern."""
+        with suppress(RuntimeError):  # the pool is closed: nothing will need it any more
+            self.background.submit(partial(function, *args, **kwargs))
 
     def write_later(self, function: Callable[[], None]) -> None:
         """Run `function` among the changes without anybody waiting; at once when closed."""

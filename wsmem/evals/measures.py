@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from wsmem.errors import InvalidInputError, MissingExtraError, UnknownNameError
+from wsmem.evals.evidence import EVIDENCE, EVIDENCE_SHARES, evidence_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +27,8 @@ Population = Literal["judged", "nothing", "all"]
 nothing, or both."""
 
 _OWN: dict[str, Population] = {FALSE_RECALL: "nothing", ANSWERED: "judged", BYTES: "all"}
-_SHARES = frozenset({FALSE_RECALL, ANSWERED, "Success"})
+_OWN |= dict.fromkeys(EVIDENCE, "judged")
+_SHARES = frozenset({FALSE_RECALL, ANSWERED, "Success"}) | EVIDENCE_SHARES
 _LOWER_IS_BETTER = frozenset({FALSE_RECALL, BYTES})
 _FORM = re.compile(r"(?P<name>[^\W\d]\w*)(\((?P<params>[^()]*)\))?(@(?P<cutoff>[1-9]\d*))?")
 _OFFERED = ("nDCG", "RR", "R", "Success", "P", "AP", "Judged", "Rprec", "Bpref", "infAP")
@@ -137,7 +139,9 @@ def score(
     for query, run in runs.items():
         row = values[query] = {}
         for measure in measures:
-            if measure.name in _OWN:
+            if measure.name in EVIDENCE:
+                row[measure] = _evidence(measure, run, relevant.get(query, {}))
+            elif measure.name in _OWN:
                 row[measure] = _own_value(measure, run, judged=query in relevant, sizes=sizes)
             else:
                 row[measure] = ranked[query][measure.text] if query in relevant else None
@@ -152,10 +156,21 @@ def _any_relevant(grades: Mapping[str, int]) -> bool:
     return any(grade > 0 for grade in grades.values())
 
 
+def _evidence(measure: Measure, run: Sequence[str], grades: Mapping[str, int]) -> float | None:
+    relevant = {document for document, grade in grades.items() if grade > 0}
+    if not relevant or measure.cutoff is None:
+        return None
+    return evidence_value(measure.name, run, relevant, k=measure.cutoff)
+
+
 def _own(name: str, cutoff: int | None) -> Measure:
     if name == BYTES:
         cutoff = cutoff or INJECTED
         return Measure(f"{BYTES}@{cutoff}", name, cutoff, reads_on=False)
+    if name in EVIDENCE:
+        if cutoff is None:
+            raise InvalidInputError(f"{name} needs its cutoff, as in {name}@10")
+        return Measure(f"{name}@{cutoff}", name, cutoff, reads_on=False)
     if cutoff is not None:
         raise InvalidInputError(f"{name} has no cutoff: write {name}")
     return Measure(name, name, None, reads_on=False)

@@ -49,8 +49,55 @@ _CHINESE = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han 
 """Fonts with Chinese, by the names under which systems install them."""
 
 
+class Drawing:
+    """Something that draws itself: as a picture in a notebook, as an element of a page.
+
+    Its text is its title there. A kind of drawing has only to lay out its figure.
+    """
+
+    __slots__ = ()
+
+    def _repr_png_(self) -> bytes:
+        return self.png()
+
+    def png(self, *, dpi: int = 110) -> bytes:
+        """The drawing on white, for places that cannot style it."""
+        library = _matplotlib()
+        families = _families()
+        picture = io.BytesIO()
+        with library.rc_context(_settings(families, _INK)):
+            figure = self._figure(_INK, escape=True)
+            figure.savefig(picture, format="png", dpi=dpi, facecolor="white")
+        return picture.getvalue()
+
+    def svg(self) -> str:
+        """The drawing as an element to put into a page; it takes the text colour from there."""
+        library = _matplotlib()
+        picture = io.BytesIO()
+        with (
+            library.rc_context(_settings(_families(), _PAGE_INK, salt=str(self))),
+            warnings.catch_warnings(),
+        ):
+            # Text stays text, so a font without a glyph here only costs precision of the layout.
+            warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
+            figure = self._figure(_PAGE_INK, escape=False)
+            # No date and no addresses: equal runs give equal bytes, and pages that fetch nothing.
+            nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+            figure.savefig(picture, format="svg", transparent=True, metadata=nothing)
+        return _embeddable(picture.getvalue(), title=str(self))
+
+    def _figure(self, ink: str, *, escape: bool) -> Figure:
+        """Lay out the figure.
+
+        Args:
+            ink: Of text and axes.
+            escape: Whether text that no font here can draw is to be written as escapes.
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class Chart(Drawing):
     """One measure of all systems, by set or by group; draws itself in a notebook."""
 
     measure: str
@@ -69,35 +116,6 @@ class Chart:
 
     def __repr__(self) -> str:
         return f"<Chart of {self}>"
-
-    def _repr_png_(self) -> bytes:
-        return self.png()
-
-    def png(self, *, dpi: int = 110) -> bytes:
-        """The chart on white, for places that cannot style it."""
-        library = _matplotlib()
-        families = _families()
-        picture = io.BytesIO()
-        with library.rc_context(_settings(families, _INK)):
-            figure = self._figure(_INK, escape=True)
-            figure.savefig(picture, format="png", dpi=dpi, facecolor="white")
-        return picture.getvalue()
-
-    def svg(self) -> str:
-        """The chart as an element to put into a page; it takes the text colour from there."""
-        library = _matplotlib()
-        picture = io.BytesIO()
-        with (
-            library.rc_context(_settings(_families(), _PAGE_INK, salt=str(self))),
-            warnings.catch_warnings(),
-        ):
-            # Text stays text, so a font without a glyph here only costs precision of the layout.
-            warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
-            figure = self._figure(_PAGE_INK, escape=False)
-            # No date and no addresses: equal runs give equal bytes, and pages that fetch nothing.
-            nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-            figure.savefig(picture, format="svg", transparent=True, metadata=nothing)
-        return _embeddable(picture.getvalue(), title=str(self))
 
     def _figure(self, ink: str, *, escape: bool) -> Figure:
         from matplotlib.figure import Figure  # noqa: PLC0415  heavy, and an extra

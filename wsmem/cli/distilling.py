@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wsmem.cli import distill_evaluation, recording
+from wsmem.cli import distill_evaluation, places, recording
 from wsmem.cli.checkpointing import read_messages
 from wsmem.cli.output import count, note, say, say_json
-from wsmem.cli.places import AsJson, settings_for
 from wsmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def prompts(
     name: Annotated[str | None, typer.Argument(metavar="[PROMPT]", help="Show this one.")] = None,
     *,
     language: Annotated[str, typer.Option(metavar="zh|en", help="Language to show.")] = "en",
-    as_object: AsJson = False,
+    as_object: places.AsJson = False,
 ) -> None:
     """Show what there is to choose from."""
     from wsmem.distill.prompting import load_prompt, prompt_ids  # noqa: PLC0415
@@ -75,7 +74,7 @@ def run(
     everywhere: Annotated[
         bool, typer.Option("--global", help="As a conversation outside any workspace.")
     ] = False,
-    as_object: AsJson = False,
+    as_object: places.AsJson = False,
 ) -> None:  # fmt: skip
     """Ask one distiller about one conversation."""
     import asyncio  # noqa: PLC0415  only a command that runs needs it
@@ -96,7 +95,7 @@ async def _distil(
     from wsmem.distill.choosing import configured_distiller  # noqa: PLC0415
     from wsmem.operations.contract import DistillOutput  # noqa: PLC0415
 
-    settings = recording.with_model(settings_for(None), model, base_url, none=RULES)
+    settings = recording.with_model(recording.own_settings(), model, base_url, none=RULES)
     answer = await configured_distiller(settings, prompt=prompt)(request)
     return answer if isinstance(answer, DistillOutput) else DistillOutput(answer=answer)
 

@@ -331,6 +331,33 @@ class TestDeadline:
 
         run(tmp_path, steps)
 
+    def test_where_time_is_short_the_newest_entries_are_ranked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("wsmem.engine.recalling.PREVIEW_FROM", 2)
+        monkeypatch.setattr("wsmem.engine.recalling.PREVIEW_SIZE", 1)
+
+        async def steps(engine: WorkspaceMemoryEngine, time: ManualTime) -> None:
+            for content in ("标记词 第一条", "标记词 第二条", "标记词 第三条"):
+                await keep(engine, content)
+                time.ms += 1_000
+            ranked = engine._recaller._rank
+
+            def rank_slowly(*arguments: Any) -> Any:
+                wall.sleep(0.1)
+                return ranked(*arguments)
+
+            monkeypatch.setattr(engine._recaller, "_rank", rank_slowly)
+            started = wall.monotonic()
+            context = await engine.recall(RecallInput(query="标记词", cwd=A, deadline_ms=250))
+            assert wall.monotonic() - started < 0.25
+            assert context.degraded == LATE
+            assert [match.content for match in context.matches] == ["标记词 第三条"]
+            whole = await engine.recall(RecallInput(query="标记词", cwd=A, deadline_ms=5_000))
+            assert (whole.degraded, len(whole.matches)) == (None, 3)
+
+        run(tmp_path, steps)
+
     def test_a_deadline_of_nothing_gives_nothing(self, tmp_path: Path) -> None:
         async def steps(engine: WorkspaceMemoryEngine, _: ManualTime) -> None:
             await keep(engine, "标记词 一条")

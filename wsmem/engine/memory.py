@@ -161,12 +161,14 @@ class WorkspaceMemoryEngine:
         """
         started = time.monotonic()
         limit_ms = self.settings.deadline_ms if request.deadline_ms is None else request.deadline_ms
-        progress = Progress()
+        patience_s = _patience_s(limit_ms)
+        progress = Progress(None if patience_s is None else started + patience_s)
         try:
             answering = self._workers.read(
                 self._recaller.recall, request, surfaced=self._shown_lately, progress=progress
             )
-            timeout = _patience_s(limit_ms, spent_s=time.monotonic() - started)
+            spent_s = time.monotonic() - started
+            timeout = None if patience_s is None else max(0.0, patience_s - spent_s)
             await asyncio.wait({answering}, timeout=timeout)
         except EngineClosedError as error:
             return MemoryContext(
@@ -316,9 +318,8 @@ class WorkspaceMemoryEngine:
             raise EngineClosedError
 
 
-def _patience_s(limit_ms: float, *, spent_s: float) -> float | None:
+def _patience_s(limit_ms: float) -> float | None:
     """How long to wait for an answer so that the caller has one before the limit."""
     if math.isinf(limit_ms):
         return None
-    margin_ms = min(HEADROOM_MS, limit_ms * HEADROOM_SHARE)
-    return max(0.0, (limit_ms - margin_ms) / 1000 - spent_s)
+    return (limit_ms - min(HEADROOM_MS, limit_ms * HEADROOM_SHARE)) / 1000

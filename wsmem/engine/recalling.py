@@ -7,6 +7,7 @@ the answer and named in `degraded`; nothing raises.
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -48,9 +49,14 @@ _REFERENCE_PENALTY = 8.0
 
 
 class Progress:
-    """The best answer so far, for a caller who cannot wait for the whole one."""
+    """The best answer so far, for a caller who cannot wait for the whole one.
 
-    def __init__(self) -> None:
+    Args:
+        until: When the caller goes, by the monotonic clock; `None` when it waits for the whole.
+    """
+
+    def __init__(self, until: float | None = None) -> None:
+        self.until = until
         self.place: Place | None = None
         self.context: MemoryContext | None = None
         """An answer that may be handed out as it is."""
@@ -142,13 +148,30 @@ class Recaller:
         if progress.abandoned.is_set():
             return progress.context
         shown = {*request.surfaced_ids, *(surfaced(place) if surfaced is not None else ())}
-        preview = self._preview(request, known, shown)
-        if preview is not None:
-            progress.context = self._context(request, known, preview)
-        if progress.abandoned.is_set():
-            return progress.context
+        if progress.until is not None and not self._has_time(request, known, shown, progress):
+            return late(progress)
         matches = self._rank(request, known.corpus, shown)
         return self._context(request, known, matches)
+
+    def _has_time(
+        self, request: RecallInput, known: _Known, shown: Collection[str], progress: Progress
+    ) -> bool:
+        """Rank a part first where ranking all may take too long; whether there is time for all.
+
+        A scan is in C for long stretches, in which nobody else gets a turn: one that cannot end in
+        time must not be begun.
+        """
+        entries = known.corpus.entries
+        if known.corpus.index is None and len(entries) >= PREVIEW_FROM:
+            started = time.monotonic()
+            newest = sorted(entries, key=lambda entry: entry.updated_at or "", reverse=True)
+            part = Corpus(tuple(newest[:PREVIEW_SIZE]), None)
+            progress.context = self._context(request, known, self._rank(request, part, shown))
+            took = time.monotonic() - started
+            expected = took * len(entries) / PREVIEW_SIZE
+            if progress.until is not None and time.monotonic() + expected > progress.until:
+                return False
+        return not progress.abandoned.is_set()
 
     def _read(self, place: Place) -> _Known:
         snapshots: list[ScopeSnapshot] = []
@@ -169,15 +192,6 @@ class Recaller:
             corpus=self._corpora.of(_searched(snapshots)),
             problems=tuple(problems),
         )
-
-    def _preview(
-        self, request: RecallInput, known: _Known, shown: Collection[str]
-    ) -> Sequence[Match] | None:
-        entries = known.corpus.entries
-        if known.corpus.index is not None or len(entries) < PREVIEW_FROM:
-            return None
-        newest = sorted(entries, key=lambda entry: entry.updated_at or "", reverse=True)
-        return self._rank(request, Corpus(tuple(newest[:PREVIEW_SIZE]), None), shown)
 
     def _rank(
         self, request: RecallInput, corpus: Corpus, shown: Collection[str]

@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if given and given[0] in LEAN_COMMANDS:
-            return _lean(given)
+            status = _lean(given)
+            sys.stdout.flush()  # here, where a reader that has gone can still be told from an error
+            return status
         from wsmem.cli.app import run  # noqa: PLC0415  slow to import
 
         return run(given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,9 @@ def parser() -> argparse.ArgumentParser:
     )
     options.add_argument("query", metavar="QUERY", help="what is asked, in any language")
     where = options.add_mutually_exclusive_group()
-    where.add_argument("--cwd", metavar="DIR", help="the workspace, as an absolute path")
+    where.add_argument(
+        "--cwd", metavar="DIR", help="the workspace; a relative path is taken from here"
+    )
     where.add_argument("--global", dest="everywhere", action="store_true", help="no workspace")
     options.add_argument("--memory-dir", metavar="DIR", help="where memory is kept")
     options.add_argument("--profile", metavar="NAME", help="ranking weights: a name or a file")
@@ -63,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     request = RecallInput(
         query=given.query,
-        cwd=None if given.everywhere else given.cwd,
+        # A relative directory was typed here, so it is taken from here.
+        cwd=os.path.join(os.getcwd(), given.cwd) if given.cwd else None,  # noqa: PTH109, PTH118
         limit=given.limit,
         max_bytes=given.max_bytes,
     )

@@ -181,6 +181,13 @@ class Recaller:
                 snapshots.append(self._store.read_scope(scope))
             except WsmemError as error:
                 problems.append(describe(error))
+        # What a damaged file no longer says may be what was asked for.
+        problems += [
+            redact(str(problem))
+            for snapshot in snapshots
+            for problem in snapshot.problems
+            if problem.kind == "damaged"
+        ]
         rings = [ring for snapshot in snapshots for ring in chain_faults(snapshot).rings]
         if rings:
             problems.append(f"nothing stands in the place of {', '.join(rings[:5])}: a ring")

@@ -1,0 +1,295 @@
+"""The paired comparison: exact where it can be checked by hand, calibrated where it cannot."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from wsmem.errors import InvalidInputError
+from wsmem.evals.comparison import ALPHA, Comparison, Pairing, Side, compare, holm
+
+scores = st.lists(
+    st.tuples(
+        st.floats(0, 1, allow_nan=False, width=32), st.floats(0, 1, allow_nan=False, width=32)
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def one(first: list[float | None], second: list[float | None], **options: object) -> Comparison:
+    pairing = Pairing.of_values("x", first, second)
+    (found,) = compare([pairing], resamples=200, **options)  # type: ignore[arg-type]  # keywords of one function
+    return found
+
+
+def ratios(first: list[tuple[float, float]], second: list[tuple[float, float]]) -> Pairing:
+    sides = [
+        Side(sums=tuple(s for s, _ in side), weights=tuple(w for _, w in side))
+        for side in (first, second)
+    ]
+    return Pairing(name="ratio", first=sides[0], second=sides[1])
+
+
+# Holm
+
+
+@pytest.mark.parametrize(
+    ("raw", "corrected"),
+    [
+        pytest.param([], [], id="none"),
+        pytest.param([0.03], [0.03], id="alone"),
+        pytest.param([0.01, 0.04, 0.03], [0.03, 0.06, 0.06], id="never-below-a-smaller-one"),
+        pytest.param([0.5, 0.9], [1.0, 1.0], id="at-most-one"),
+        pytest.param([0.02, 0.02], [0.04, 0.04], id="ties"),
+    ],
+)
+def test_holm_by_hand(raw: list[float], corrected: list[float]) -> None:
+    assert holm(raw) == pytest.approx(corrected)
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_lies_between_the_raw_value_and_bonferroni(raw: list[float]) -> None:
+    found = holm(raw)
+    assert all(p <= q <= min(1.0, len(raw) * p) + 1e-12 for p, q in zip(raw, found, strict=True))
+    order = sorted(range(len(raw)), key=lambda at: raw[at])
+    assert [found[at] for at in order] == sorted(found)
+
+
+# The test
+
+
+def test_eight_clear_wins_have_the_smallest_p_value_that_eight_units_can_have() -> None:
+    found = one([0.0] * 8, [1.0] * 8)
+    assert found.p_value == pytest.approx(2 / 2**8)
+    assert (found.better, found.equal, found.worse) == (8, 0, 0)
+    assert found.difference == 1.0
+    assert found.verdict == "better"
+
+
+def test_seven_wins_are_not_enough_for_the_default_alpha() -> None:
+    found = one([0.0] * 7, [1.0] * 7)
+    assert found.p_value == pytest.approx(2 / 2**7)
+    assert found.verdict == "inconclusive"
+
+
+def enumerated(first: list[float], second: list[float]) -> float:
+    """The share of all swaps with a difference as large, counted one by one."""
+    observed = abs(sum(second) - sum(first))
+    differences = [b - a for a, b in zip(first, second, strict=True)]
+    sums = [
+        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    return sum(total >= observed - 1e-9 for total in sums) / len(sums)
+
+
+@settings(max_examples=60, deadline=None)
+@given(scores)
+def test_the_p_value_is_that_of_counting_all_swaps(pairs: list[tuple[float, float]]) -> None:
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    found = one([*first], [*second])
+    assert found.p_value == pytest.approx(enumerated(first, second), abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(scores)
+def test_exchanging_the_systems_exchanges_the_verdict(pairs: list[tuple[float, float]]) -> None:
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    there, back = one([*first], [*second]), one([*second], [*first])
+    assert there.p_value == pytest.approx(back.p_value)
+    assert there.difference == pytest.approx(-(back.difference or 0.0))
+    assert (there.better, there.worse) == (back.worse, back.better)
+    opposite = {"better": "worse", "worse": "better"}
+    assert there.verdict == opposite.get(back.verdict, back.verdict)
+
+
+def test_equal_results_are_inconclusive_not_equal() -> None:
+    found = one([0.3, 0.7, 1.0], [0.3, 0.7, 1.0])
+    assert (found.p_value, found.difference, found.effect) == (1.0, 0.0, None)
+    assert found.verdict == "inconclusive"
+
+
+def test_lower_is_better_turns_the_verdict() -> None:
+    values: tuple[list[float | None], list[float | None]] = ([0.0] * 8, [1.0] * 8)
+    (found,) = compare([Pairing.of_values("x", *values, higher_is_better=False)])
+    assert found.verdict == "worse"
+    assert (found.better, found.worse) == (0, 8)
+
+
+def test_units_that_one_side_lacks_are_left_out_of_both() -> None:
+    found = one([0.0, None, 0.5, float("nan")], [1.0, 0.2, 0.5, 0.9])
+    assert (found.n, found.first, found.second) == (2, 0.25, 0.75)
+
+
+def test_units_of_a_cluster_are_swapped_together() -> None:
+    """Eight wins of two workspaces are two pieces of evidence, not eight."""
+    clusters = ["a"] * 4 + ["b"] * 4
+    (found,) = compare([Pairing.of_values("x", [0.0] * 8, [1.0] * 8, clusters=clusters)])
+    assert (found.clusters, found.n) == (2, 8)
+    assert found.p_value == pytest.approx(2 / 2**2)
+    assert found.verdict == "inconclusive"
+
+
+def test_units_without_a_cluster_stand_alone_beside_clusters() -> None:
+    clusters = ["a", "a", None, None]
+    (found,) = compare([Pairing.of_values("x", [0.0] * 4, [1.0] * 4, clusters=clusters)])
+    assert found.clusters == 3
+
+
+def test_ratios_of_sums_are_compared_as_such() -> None:
+    """Precision 1/4 against 3/4, where one unit has most of the weight."""
+    found = compare([ratios([(1, 3), (0, 1)], [(2, 3), (1, 1)])])[0]
+    assert (found.first, found.second) == (0.25, 0.75)
+    # Swaps of both, of neither, of the first (2/4, 2/4), of the second (2/4, 2/4).
+    assert found.p_value == pytest.approx(0.5)
+
+
+def test_a_swap_that_leaves_one_side_empty_counts_as_extreme() -> None:
+    """Each side spoke in one unit only; swapping one leaves the other with nothing."""
+    found = compare([ratios([(1, 1), (0, 0)], [(0, 0), (0, 1)])])[0]
+    assert found.difference == -1.0
+    assert found.p_value == 1.0
+
+
+def test_a_side_without_any_figure_cannot_be_compared() -> None:
+    found = compare([ratios([(1, 1), (1, 1)], [(0, 0), (0, 0)])])[0]
+    assert (found.second, found.difference, found.p_value) == (None, None, None)
+    assert found.verdict == "inconclusive"
+
+
+def test_what_cannot_be_tested_does_not_count_for_the_correction() -> None:
+    clear = Pairing.of_values("clear", [0.0] * 8, [1.0] * 8)
+    empty = ratios([(0, 0)], [(0, 0)])
+    alone, beside = compare([clear])[0], compare([clear, empty])[0]
+    assert alone.adjusted == beside.adjusted == alone.p_value
+
+
+def test_comparisons_made_together_are_corrected_together() -> None:
+    clear = [Pairing.of_values(name, [0.0] * 8, [1.0] * 8) for name in "ab"]
+    found = compare(clear)
+    assert [c.adjusted for c in found] == pytest.approx([4 / 2**8] * 2)
+    assert {c.verdict for c in found} == {"inconclusive"}
+    assert {c.verdict for c in compare(clear, alpha=0.02)} == {"better"}
+
+
+def test_a_sure_difference_within_the_margin_is_no_verdict() -> None:
+    first, second = [0.5] * 12, [0.52] * 12
+    assert one([*first], [*second]).verdict == "better"
+    assert one([*first], [*second], margin=0.02).verdict == "inconclusive"
+    assert one([*first], [*second], margin=0.019).verdict == "better"
+
+
+def test_effect_and_detectable_difference_follow_their_formulas() -> None:
+    differences = [0.1, 0.3, 0.2, 0.4]
+    found = one([0.0] * 4, [*differences], alpha=0.05)
+    spread = float(np.std(differences, ddof=1))
+    assert found.effect == pytest.approx(0.25 / spread)
+    assert found.detectable == pytest.approx((1.959964 + 0.841621) * spread / 2, rel=1e-5)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0.1 <= found.low <= 0.25 <= found.high <= 0.4
+
+
+def test_many_units_are_sampled_and_the_sample_is_seeded() -> None:
+    random = np.random.default_rng(7)
+    first = random.random(60)
+    second = np.clip(first + random.normal(0.05, 0.15, 60), 0, 1)
+    pairing = Pairing.of_values("x", [*first.tolist()], [*second.tolist()])
+    other = Pairing.of_values("y", [0.0] * 8, [1.0] * 8)
+    assert compare([pairing], seed=3) == compare([pairing], seed=3)
+    # A pairing's draws do not depend on what it is compared beside.
+    assert compare([pairing])[0].p_value == compare([other, pairing])[1].p_value
+    assert compare([pairing], seed=3)[0].low != compare([pairing], seed=4)[0].low
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        pytest.param(
+            lambda: Pairing.of_values("x", [1.0], [1.0, 2.0]), "1 values beside 2", id="lengths"
+        ),
+        pytest.param(
+            lambda: Pairing.of_values("x", [1.0], [1.0], clusters=["a", "b"]),
+            "differ in length",
+            id="clusters",
+        ),
+        pytest.param(
+            lambda: Pairing.of_values("x", [float("inf")], [1.0]), "finite", id="infinite"
+        ),
+        pytest.param(lambda: ratios([(1, -1)], [(1, 1)]), "below 0", id="weight"),
+        pytest.param(lambda: compare([], alpha=1.0), "alpha is between 0 and 1", id="alpha"),
+        pytest.param(lambda: compare([], margin=-0.1), "margin is 0 or more", id="margin"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(make: object, says: str) -> None:
+    assert callable(make)
+    with pytest.raises(InvalidInputError, match=says):
+        make()
+
+
+# Calibration
+
+
+def graded(random: np.random.Generator, size: int) -> np.ndarray:
+    """Scores as rankings have them: many noughts and ones, some between."""
+    return np.where(random.random(size) < 0.6, random.integers(0, 2, size), random.random(size))
+
+
+def false_alarms(runs: int, family: int, *, seed: int, clustered: bool) -> int:
+    """How many of so many A/A families hold any verdict although nobody is better."""
+    random = np.random.default_rng(seed)
+    found = 0
+    for run in range(runs):
+        pairings = []
+        for number in range(family):
+            size = int(random.integers(12, 40))
+            one_system, other = graded(random, size), graded(random, size)
+            clusters: list[str | None] | None = None
+            if clustered:
+                clusters = [str(at // 3) for at in range(size)]
+            # Who is first is drawn for every cluster: neither side can be the better one.
+            names = clusters or list(map(str, range(size)))
+            coin = dict(zip(dict.fromkeys(names), random.random(size) < 0.5, strict=False))
+            swap = np.array([coin[name] for name in names])
+            first = np.where(swap, other, one_system).tolist()
+            second = np.where(swap, one_system, other).tolist()
+            pairings.append(Pairing.of_values(f"{run}/{number}", first, second, clusters=clusters))
+        verdicts = [c.verdict for c in compare(pairings, swaps=999, resamples=2, seed=run)]
+        found += any(verdict != "inconclusive" for verdict in verdicts)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("family", "clustered"),
+    [
+        pytest.param(1, False, id="alone"),
+        pytest.param(3, False, id="three-together"),
+        pytest.param(1, True, id="clustered"),
+    ],
+)
+def test_a_system_beats_itself_in_at_most_one_of_a_hundred_families(
+    family: int, clustered: bool
+) -> None:
+    runs = 300
+    alarms = false_alarms(runs, family, seed=20261130 + family, clustered=clustered)
+    # The true rate may be no higher than alpha: more alarms than that by chance are unlikely.
+    assert binomtest(alarms, runs, ALPHA, alternative="greater").pvalue > 0.01
+
+
+def test_a_difference_of_the_detectable_size_is_mostly_found() -> None:
+    """Power: what is said to be detectable with 80 % is found in about as many runs."""
+    random = np.random.default_rng(5)
+    size, spread, runs = 60, 0.2, 120
+    detectable = (2.5758 + 0.8416) * spread / size**0.5
+    seen = 0
+    for run in range(runs):
+        differences = random.normal(detectable, spread, size)
+        pairing = Pairing.of_values(str(run), [0.0] * size, [*differences.tolist()])
+        seen += compare([pairing], swaps=1999, resamples=2)[0].verdict == "better"
+    assert 0.65 <= seen / runs <= 0.95

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.scopes import GLOBAL, Scope, same_directory
 from wsmem.store.layout import DESCRIPTOR, SCOPE_KEY, ScopeRef, kind_of
@@ -25,8 +24,7 @@ _FORGET_AFTER_S = 30.0
 """How long a directory without a store under its own keys is not looked for under others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """The scopes of one request."""
 
     main: Scope

@@ -72,6 +72,7 @@ class WorkspaceMemoryEngine:
         sleep: Waits for seconds; together with `clock` what tests replace.
         ids: Where new ids come from.
         platform: `win32` for Windows paths; `None` is this system's.
+        corpora: Keeps indexes; engines over one store that differ in their profile may share it.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class WorkspaceMemoryEngine:
         sleep: Sleep = asyncio.sleep,
         ids: IdSource | None = None,
         platform: str | None = None,
+        corpora: Corpora | None = None,
     ) -> None:
         self.settings = settings
         self.store = store or MemoryStore(settings.memory_dir, clock=clock)
@@ -92,7 +94,7 @@ class WorkspaceMemoryEngine:
         resolver = ScopeResolver(registry, platform=platform)
         self._workers = Workers()
         self._locator = Locator(self.store, resolver)
-        corpora = Corpora(self._workers.background)
+        corpora = corpora or Corpora(self._workers.background)
         self._recaller = Recaller(self.store, settings, self._locator, clock=clock, corpora=corpora)
         self._keeper = Keeper(self.store, settings, self._locator, clock=clock, ids=ids)
         self._inspector = Inspector(self.store, settings, clock=clock)

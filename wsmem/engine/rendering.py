@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.text.framing import CLOSING, OPENING, defuse, frame
 from wsmem.text.utf8 import truncate_utf8, utf8_length
@@ -25,8 +25,7 @@ SUMMARY_SHARE = 0.4
 """Most of the budget the summary may take while there are matches that want the room."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Words(NamedTuple):
     """What the frame says in one language."""
 
     notice: str
@@ -62,8 +61,7 @@ _LINE_BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SPACES = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class Rendered(NamedTuple):
     """What fitted."""
 
     text: str

@@ -167,7 +167,9 @@ class Stages:
     def prepare(self, begun: Begun) -> None:
         """Index what `commit` will compare with; meant to run beside it, while the model thinks."""
         for scope in dict.fromkeys((begun.place.main, GLOBAL)):
-            duplicates_of(self._store.read_scope(scope)).file()
+            duplicates = duplicates_of(self._store.read_scope(scope))
+            if duplicates.asked:  # a second stage: there will be more
+                duplicates.file()
 
     def commit(
         self, begun: Begun, proposals: Sequence[Proposal], instructions: Sequence[str] = ()

@@ -64,6 +64,8 @@ class _Contents:
 
     def __init__(self) -> None:
         self.tokens: list[list[str]] = []
+        self.asked = 0
+        """How many look-ups there were."""
         self._places: dict[int, list[int]] = {}
         self._filed = 0
         self._lock = threading.Lock()
@@ -87,6 +89,7 @@ class _Contents:
 
     def numbers_like(self, tokens: frozenset[str]) -> set[int] | None:
         """Contents that may be near-duplicates of one with these tokens; `None` if not filed."""
+        self.asked += 1
         if self._filed < len(self.tokens):
             return None
         places = self._places
@@ -136,6 +139,11 @@ class NearDuplicates:
     def file(self) -> None:
         """Make look-ups quick; worth it where many will come, and safe in any thread."""
         self.contents.file()
+
+    @property
+    def asked(self) -> int:
+        """How many look-ups there were, in this index and those it shares contents with."""
+        return self.contents.asked
 
     def near(self, tokens: frozenset[str]) -> list[tuple[MemoryEntry, float]]:
         """Entries whose content is a near-duplicate of one with these tokens, in no order."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wsmem.distill.rules import gates
 from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
-from wsmem.distill.rules.lexicon import says
+from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
 from wsmem.distill.rules.sentences import sentences_of
 from wsmem.distill.rules.writing import (
@@ -29,6 +29,11 @@ _ELABORATIONS = 2
 """Sentences behind a decision that are taken to be its reason."""
 
 _DATED = re.compile(r"今天|\b(?:today|until)\b", re.IGNORECASE)
+_OPENING = re.compile(
+    r"(?:(?:那|就|还是|then|ok|so|the)[ ，,]*)?(?:([A-Za-z][\w.+#-]*)|([一-鿿]{2,8}?))"
+    r"\s?(?:吧|好了|就行)?(?:\s?[,，。.;；—]| then\b)",
+    re.IGNORECASE,
+)
 _CJK = re.compile(r"[一-鿿]")
 
 
@@ -87,7 +92,7 @@ def hear(turns: Sequence[Turn]) -> list[Heard]:
 
 def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
     text = gates.without_unchanged(turn.sentences[place].unquoted)
-    cue = cue_of(text)
+    cue = cue_of(text) or ("decision" if _answers_choice(turn, place) else None)
     if cue is None or says("not_to_keep", text):
         return []
     if cue == "request":
@@ -125,7 +130,8 @@ def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
     elif cue == "preference":
         spoken += _elaborations(turn, place, most=1, brief=True)
     said = without_secrets(without_address(joined(other.text for other in spoken)))
-    if cue == "decision" and turn.asked and says("no_subject", sentence.text):
+    answers = says("no_subject", sentence.text) or _answers_choice(turn, place)
+    if cue == "decision" and turn.asked and answers:
         said = _with_topic(turn.asked, said)
     if not is_substantial(said):
         return None
@@ -140,17 +146,29 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     if gates.is_supposed(text):
         return False
     lasting = is_lasting(text)
-    if gates.is_conditional(text) and (not lasting or says("wishful", text)):
+    general = lasting or cue == "preference"
+    if gates.is_conditional(text) and (not general or says("wishful", text)):
         return False
     # "Today we decided" dates a decision, "until we are ten" bounds it: neither is the moment.
     moment = _DATED.sub("", text) if cue == "decision" else text
     if gates.is_of_the_moment(moment, lasting=lasting or cue in {"preference", "decision"}):
         return False
-    if cue == "decision" and is_soft(text):
+    if cue == "decision" and (is_soft(text) or cue_of(text) is None):
         return _is_weighed(turn, place)
     if cue == "rule" and not lasting and not says("local_rule", text):
         return says("generic", text) and not says("task", text)
     return True
+
+
+def _answers_choice(turn: Turn, place: int) -> bool:
+    """Whether a message opens by naming one of the options its user asked about: "REST, because …"."""
+    if place or not says("choice", turn.asked):
+        return False
+    opening = _OPENING.match(turn.sentences[0].unquoted)
+    if opening is None:
+        return False
+    option = next(part for part in opening.groups() if part).lower()
+    return len(option) > 1 and option in turn.asked.lower()
 
 
 def _is_weighed(turn: Turn, place: int) -> bool:
@@ -199,8 +217,11 @@ def declares(sentence: Sentence) -> bool:
 
 def _points_back(sentence: Sentence) -> bool:
     """Whether a rule says only "don't mix those up again", about the sentence before it."""
+    pointer = pattern("deictic").search(sentence.unquoted)
+    if pointer is None or says("preference", sentence.text):
+        return False
     short = len(sentence.bare) <= (16 if sentence.is_cjk else 90)
-    return short and says("deictic", sentence.unquoted) and not says("preference", sentence.text)
+    return short and not re.search(r"[，,；;]", sentence.text[: pointer.start()])
 
 
 def _with_topic(question: str, said: str) -> str:

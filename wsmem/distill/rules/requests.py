@@ -27,6 +27,9 @@ _SOURCES = 2
 _MOST_ITEMS = 8
 """Sentences behind "remember these:" without list marks that are taken to be its items."""
 
+_SHORT_POINTER = 10
+"""Characters of a content that may do nothing but point back."""
+
 _GAP = re.compile(r"[\s：:，,、。!！—-]*")
 _POINTER = re.compile(r"这|那|\b(?:this|that|it|these|one)\b", re.IGNORECASE)
 _WHY = re.compile(
@@ -62,7 +65,7 @@ def requested(
     ends_open = sentence.text.rstrip().endswith(("：", ":"))
     if (content and _heads_a_list(content)) or (ends_open and not is_substantial(content)):
         return _items(following)
-    if is_substantial(content):
+    if is_substantial(content) and not (place and _points_back(content)):
         spoken = [sentence, *(other for other in following[:1] if _says_why(other))]
         said = joined([content, *(other.text for other in spoken[1:])])
         return [*_kept(said, spoken), *_further_items(following)]
@@ -95,6 +98,8 @@ def _around(sentence: Sentence, mark: re.Match[str]) -> str:
     if ahead and not announced and _POINTER.search(mark[0] + before[-4:]):
         return ahead  # "…, please keep that in the rules next to the other one"
     behind = _behind(after)
+    if says("comment", behind):
+        return ahead  # "… Keep that somewhere, it will bite us again"
     if is_substantial(behind) or _heads_a_list(behind):
         lead = re.split(r"[，,；;：:。]", before)[-1].strip()
         run_on = not re.match(r"\s*[：:，,]|\s+that\b", after) and after.strip() == behind.strip()
@@ -116,6 +121,11 @@ def _before(before: str) -> str:
         kept.pop()
     said = "".join(kept).rstrip("，,；;、 ")
     return said if is_substantial(without_address(said)) else ""
+
+
+def _points_back(content: str) -> bool:
+    """Whether a content only says "do it like that": what is meant stands before it."""
+    return len(content) <= _SHORT_POINTER and says("deictic", content)
 
 
 def _heads_a_list(text: str) -> bool:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wsmem.distill.rules.lexicon import pattern
+from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.words import (
     identifiers_in,
     names_in,
@@ -46,7 +46,7 @@ _DAY = re.compile(
 _BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
 _NOUN_BEHIND = re.compile(
     r" ?(?!now|and|or|as|in|at|on|for|to|with|since|later)([A-Za-z]+)"
-    r"|\s?[个条张份台核]?([一-鿿]{2})"
+    r"|\s?[个条张份台核]?(?![了的吗才就也时后前以就都])([一-鿿]{1,2})"
 )
 
 
@@ -151,7 +151,7 @@ def _replaced_clause(
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
     new_names = names_in(claim) - names_in(content)
     for clause in [*clauses, *(c for c in _clauses(content) if c not in clauses)]:
-        if _same_kind_of_value(value, clause, content):
+        if _same_kind_of_value(value, clause, content, both=correction.said_wrong):
             return clause
     for clause in clauses:
         repeated = subject_words(clause) & shared
@@ -181,7 +181,11 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     """What stands before the verb in the clause that is most about an entry."""
     clauses = [clause for clause in re.split(r"[，,；;：:。]|\s[—-]\s", claim) if clause.strip()]
     known = _words_of(entry)
-    best = max(clauses, key=lambda clause: len(subject_words(clause) & known), default="")
+    # What only leads up to the claim ("the box was reinstalled, …") holds no value.
+    telling = [clause for clause in clauses if _has_value(clause)] or clauses
+    if not any(subject_words(clause) & known for clause in telling):
+        telling = clauses
+    best = max(telling, key=lambda clause: len(subject_words(clause) & known), default="")
     verbs = list(pattern("claim_verb").finditer(best))
     if not verbs:
         number = _BARE_NUMBER.search(best)
@@ -189,6 +193,10 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     before = best[: verbs[0].start()]
     # "We switched the frontend from webpack to Vite": the subject stands behind the first verb.
     return before if subject_words(before) else best[verbs[0].end() : verbs[-1].start()]
+
+
+def _has_value(clause: str) -> bool:
+    return says("claim_verb", clause) or bool(_BARE_NUMBER.search(clause) or names_in(clause))
 
 
 def _clauses(content: str) -> list[str]:
@@ -237,6 +245,10 @@ def _counted(text: str) -> set[str]:
     return found
 
 
+def _amounts(text: str) -> set[tuple[str, str | None]]:
+    return {(quantity.value, quantity.unit) for quantity in quantities(text)}
+
+
 def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = False) -> bool:
     """Whether a clause gives a value where the claim gives another of the same kind.
 
@@ -246,14 +258,14 @@ def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = F
         content: The whole entry; a value that stands anywhere in it is not new.
         both: The claim may repeat the entry's value beside its own.
     """
-    said, held, known = quantities(claim), quantities(clause), quantities(content)
-    fresh = [new for new in said if new not in known]
-    pairs = [(new, old) for new in fresh for old in held if both or old not in said]
-    if any(new.unit == old.unit and new.unit is not None for new, old in pairs):
-        return True
-    if any(new.unit is None and old.unit is None for new, old in pairs) and (
-        _counted(claim) & _counted(clause)
-    ):
+    said, held, known = _amounts(claim), _amounts(clause), _amounts(content)
+    units = {
+        new_unit
+        for _, new_unit in said - known
+        for old, old_unit in held
+        if new_unit == old_unit and (both or (old, old_unit) not in said)
+    }
+    if units - {None} or (None in units and _counted(claim) & _counted(clause)):
         return True
     one, other = _owner(claim), _owner(clause)
     if one and other and one != other:

@@ -23,8 +23,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from wsmem.errors import InvalidInputError, RelativePathError
 from wsmem.text.normalize import trim
@@ -52,8 +51,7 @@ _DRIVE = re.compile(r"[A-Za-z]:(?=/|\Z)")
 _SHARE = re.compile(r"//[^/]+/[^/]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(NamedTuple):
     """One body of memory: of the user, of a workspace, or of one conversation."""
 
     key: str
@@ -161,8 +159,7 @@ def session_scope(root_session_id: str) -> Scope:
     return Scope(key=f"session-{_digest(root_session_id)}", layer="session")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionInfo:
+class SessionInfo(NamedTuple):
     """What a host knows about a session."""
 
     id: str
@@ -173,8 +170,7 @@ class SessionInfo:
     """Whether a task was delegated to it, rather than opened by the user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
+class Workspace(NamedTuple):
     """A directory a host has registered."""
 
     path: str
@@ -226,8 +222,7 @@ class InMemoryRegistry:
         self._workspaces.pop(path, None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolution:
+class Resolution(NamedTuple):
     """Where a request reads and writes: one answer for both."""
 
     main: Scope
@@ -289,9 +284,9 @@ class ScopeResolver:
         if explicit is not None:
             return found
         try:
-            return replace(found, main=workspace_scope(_cwd(chain), platform=self._platform))
+            return found._replace(main=workspace_scope(_cwd(chain), platform=self._platform))
         except RelativePathError:
-            return replace(found, problem="the session's directory is a relative path")
+            return found._replace(problem="the session's directory is a relative path")
 
     def registered_keys(self) -> frozenset[str] | None:
         """Every key of every registered workspace; `None` when the registry cannot say.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,8 +17,7 @@ from wsmem.store.summary import render_summary
 from wsmem.store.wording import CHINESE, ENGLISH, split_head, with_wording, wording_of
 from wsmem.text.utf8 import utf8_length
 
-RECORDED = replace(
-    ENGLISH,
+RECORDED = ENGLISH._replace(
     global_heading="全局记忆",
     workspace_heading="项目记忆",
     note="由 dsh-workspace-memory 维护的长期事实。",

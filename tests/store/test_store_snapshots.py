@@ -274,5 +274,5 @@ def test_a_commit_in_this_process_is_not_parsed_again(root: Path) -> None:
 def test_only_the_scopes_used_last_stay_in_memory(store: MemoryStore) -> None:
     first = store.read_scope(OTHER)
     for number in range(70):
-        store.read_scope(replace(PROJECT, key=f"ws-{number:020x}"))
+        store.read_scope(PROJECT._replace(key=f"ws-{number:020x}"))
     assert store.read_scope(OTHER) is not first

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 PLACEHOLDER = "[REDACTED]"
 
@@ -12,8 +11,7 @@ FindingKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One stretch of a text that must not leave."""
 
     start: int

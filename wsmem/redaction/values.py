@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 _NOT_IN_VALUES = (
     "\u2010-\u206f\u1100-\u11ff\u2e80-\u303f\u3040-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
@@ -19,8 +19,7 @@ _CLOSING = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A stretch of text that stands where a value is expected, without its quotes."""
 
     start: int

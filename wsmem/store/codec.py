@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
 from wsmem.records import ROLES, STATUSES, MemoryEntry, MemoryMessage, MemoryState, Revision
 from wsmem.store.jsontext import (
@@ -40,8 +39,7 @@ _TITLE_UNITS, _DESCRIPTION_UNITS = 80, 240
 _OLD_LIST_KEYS = ("memories", "entries")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in a file that could not be used as it is."""
 
     file: str

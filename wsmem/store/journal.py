@@ -14,8 +14,7 @@ journal touches a name that a later change could have written, except through su
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wsmem.errors import StoreVersionError, StoreWriteError
 from wsmem.store.codec import FORMAT, is_newer
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
 _DRAFT, _COMMITTED, _DAMAGED = ".draft", ".json", ".damaged"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Journal:
+class Journal(NamedTuple):
     """One change: which files take which names, and which go."""
 
     id: str
@@ -60,8 +58,7 @@ class Journal:
         return tuple(dict.fromkeys(parent(path) for path in (*self.targets, *self.removals)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StagedFile:
+class StagedFile(NamedTuple):
     """What a file is to become."""
 
     target: str

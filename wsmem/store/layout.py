@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from wsmem.errors import InvalidInputError
 
@@ -48,8 +47,7 @@ class ScopeLike(Protocol):
     def cwd(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeRef:
+class ScopeRef(NamedTuple):
     """A scope named by its key; `cwd` is written to `scope.json` when the scope is created."""
 
     key: str
@@ -78,8 +76,7 @@ def lock_rank(key: str) -> tuple[int, str]:
     return _LOCK_ORDER[kind_of(key)], key
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """Paths under one memory root. The root may be a symlink; it is used as given, unresolved."""
 
     root: str

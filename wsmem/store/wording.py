@@ -6,8 +6,7 @@ it is read, so that a recall shows one voice whoever wrote the file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from wsmem.store.layout import ScopeKind
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 Language = Literal["zh", "en"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class Wording(NamedTuple):
     """Everything wsmem itself says in a summary or a checkpoint file."""
 
     global_heading: str

@@ -47,6 +47,7 @@ refresh: setup ## Score our own sets anew for the notebooks, and run these again
 bench: setup ## Time ranking and the engine against their peers (minutes)
 	$(BIN)/python benchmarks/ranking_speed.py
 	$(BIN)/python benchmarks/engine_speed.py
+	$(BIN)/python benchmarks/recall_start.py
 
 bench-crash: setup ## Kill and starve the store for minutes; nothing acknowledged may be lost
 	$(BIN)/python benchmarks/crash/run.py

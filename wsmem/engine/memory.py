@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from wsmem.operations.apply import IdSource
     from wsmem.operations.contract import Distiller
     from wsmem.records import CheckpointInput, RecallInput
+    from wsmem.retrieval.profile import Profile
     from wsmem.scopes import Scope, SessionRegistry
     from wsmem.settings import Settings
     from wsmem.store.archive import MoveOutcome
@@ -72,6 +73,7 @@ class WorkspaceMemoryEngine:
         sleep: Waits for seconds; together with `clock` what tests replace.
         ids: Where new ids come from.
         platform: `win32` for Windows paths; `None` is this system's.
+        profile: Weight profile that ranks instead of the one that the settings name.
         corpora: Keeps indexes; engines over one store that differ in their profile may share it.
     """
 
@@ -86,6 +88,7 @@ class WorkspaceMemoryEngine:
         sleep: Sleep = asyncio.sleep,
         ids: IdSource | None = None,
         platform: str | None = None,
+        profile: Profile | None = None,
         corpora: Corpora | None = None,
     ) -> None:
         self.settings = settings
@@ -95,7 +98,9 @@ class WorkspaceMemoryEngine:
         self._workers = Workers()
         self._locator = Locator(self.store, resolver)
         corpora = corpora or Corpora(self._workers.background)
-        self._recaller = Recaller(self.store, settings, self._locator, clock=clock, corpora=corpora)
+        self._recaller = Recaller(
+            self.store, settings, self._locator, clock=clock, corpora=corpora, profile=profile
+        )
         self._keeper = Keeper(self.store, settings, self._locator, clock=clock, ids=ids)
         self._inspector = Inspector(self.store, settings, clock=clock)
         self.timers = Timers(sleep)

@@ -83,6 +83,7 @@ class Recaller:
         locator: Finds scopes, the same for reading and writing.
         clock: Milliseconds since the epoch.
         corpora: Keeps entries and indexes between recalls.
+        profile: What ranks instead of the profile that the settings name.
     """
 
     def __init__(
@@ -93,12 +94,14 @@ class Recaller:
         *,
         clock: Callable[[], int],
         corpora: Corpora,
+        profile: Profile | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._locator = locator
         self._clock = clock
         self._corpora = corpora
+        self._given_profile = profile
         self._profile: Profile | None = None
         # Most recalls find what earlier ones found.
         self._shown = lru_cache(_SHOWN_TEXTS)(redact)
@@ -239,9 +242,9 @@ class Recaller:
         return max(1, min(wanted, MAX_LIMIT))
 
     def ranking_profile(self) -> Profile:
-        """The profile of the settings, its penalty for shown entries scaled as they say."""
+        """The given profile or that of the settings, its penalty for shown entries scaled."""
         if self._profile is None:
-            profile = load_profile(self._settings.profile)
+            profile = self._given_profile or load_profile(self._settings.profile)
             factor = self._settings.surfaced_penalty / _REFERENCE_PENALTY
             if factor != 1 and "surfaced" in profile.weights:
                 weight = profile.weights["surfaced"] * factor

@@ -127,6 +127,7 @@ class StageRunner:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
         await self._timers.close(drain_s=drain_s)
+        await self._workers.settled()
 
     async def _due(self, scope: Scope, reason: str) -> None:
         """A timer ran out: distil what waits."""

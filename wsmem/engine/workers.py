@@ -12,6 +12,7 @@ from wsmem.errors import EngineClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,6 +29,7 @@ class Workers:
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="wsmem-write")
         self.background = ThreadPoolExecutor(1, thread_name_prefix="wsmem-index")
         """Where indexes are built, one at a time."""
+        self._later: set[Future[None]] = set()
         self._closed = False
 
     def read(
@@ -52,9 +54,16 @@ class Workers:
     def write_later(self, function: Callable[[], None]) -> None:
         """Run `function` among the changes without anybody waiting; at once when closed."""
         try:
-            self._writers.submit(function)
+            task = self._writers.submit(function)
         except RuntimeError:
             function()
+        else:
+            self._later.add(task)
+            task.add_done_callback(self._later.discard)
+
+    async def settled(self) -> None:
+        """Wait for what `write_later` was given."""
+        await asyncio.gather(*map(asyncio.wrap_future, set(self._later)), return_exceptions=True)
 
     def close(self) -> None:
         """Take no more work; changes are finished, recalls and indexes that wait are dropped."""

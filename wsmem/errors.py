@@ -70,6 +70,36 @@ class SystemUnavailableError(WsmemError, RuntimeError):
         return f"{self.system} cannot run here: {self.reason}"
 
 
+class DegradedAnswerError(WsmemError):
+    """A recall that was to be measured gave less than there is; it is not scored."""
+
+    def __init__(self, query: str, reason: str) -> None:
+        super().__init__(query, reason)  # args rebuild the error when unpickled
+        self.query, self.reason = query, reason
+
+    def __str__(self) -> str:
+        shown = self.query if len(self.query) <= 60 else self.query[:59] + "…"
+        return (
+            f"the answer to {shown!r} is partial ({self.reason}); nothing of this system is "
+            "scored here, evaluate again"
+        )
+
+
+class StrangeAnswerError(WsmemError):
+    """A system answered with an entry that the query does not search; it is not scored."""
+
+    def __init__(self, query_id: str, entry_id: str, scope: str | None) -> None:
+        super().__init__(query_id, entry_id, scope)  # args rebuild the error when unpickled
+        self.query_id, self.entry_id, self.scope = query_id, entry_id, scope
+
+    def __str__(self) -> str:
+        where = "the corpus" if self.scope is None else f"scope {self.scope!r}"
+        return (
+            f"query {self.query_id!r} was answered with {self.entry_id!r}, which is not in "
+            f"{where}; nothing of this system is scored here, it mixes workspaces or makes up ids"
+        )
+
+
 class RunFolderError(WsmemError, ValueError):
     """A run folder cannot be written or read; what is on disk was left as it is."""
 

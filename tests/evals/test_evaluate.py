@@ -15,10 +15,11 @@ from wsmem.evals.results import DatasetResult, Evaluation, Skipped
 from wsmem.evals.systems.registry import make_system
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from wsmem.evals.systems.base import System
+    from wsmem.evals.systems.pool_store import PoolStore
     from wsmem.records import MemoryEntry
 
 LEXICAL = ("wsmem:reference", "wsmem:default", "bm25", "fts5:trigram", "fts5:bigram")
@@ -45,14 +46,16 @@ class Fake:
     def __init__(self, answers: list[str] | Exception) -> None:
         self.answers = answers
         self.settings: dict[str, Any] = {}
+        self.surfaced: list[tuple[str, ...]] = []
 
     def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> Fake:
         assert entries is not None
         assert now
         return self
 
-    def search(self, query: str, *, limit: int) -> list[str]:
+    def search(self, query: str, *, limit: int, surfaced: Collection[str] = ()) -> list[str]:
         assert query
+        self.surfaced.append(tuple(surfaced))
         if isinstance(self.answers, Exception):
             raise self.answers
         return self.answers[:limit]
@@ -63,8 +66,8 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
     def install(answers: list[str] | Exception) -> None:
         real = make_system
 
-        def make(name: str) -> System:
-            return Fake(answers) if name == "bm25" else real(name)
+        def make(name: str, store: PoolStore | None = None) -> System:
+            return Fake(answers) if name == "bm25" else real(name, store)
 
         monkeypatch.setattr(module, "make_system", make)
 
@@ -112,7 +115,8 @@ def test_an_answer_from_outside_the_scope_is_a_failure(tmp_path: Path, fake: Any
     fake(["a", "b"])
     evaluation = evaluate(plan(tmp_path / "tiny", systems=["bm25"]))
     assert [item.reason for item in evaluation.skipped] == [
-        "LookupError: query 'q' was answered with 'b', unknown"
+        "query 'q' was answered with 'b', which is not in scope 'one'; nothing of this system is "
+        "scored here, it mixes workspaces or makes up ids"
     ]
     assert not evaluation.scored
 

@@ -86,7 +86,7 @@ def test_symbols_and_query_language_find_nothing_and_raise_nothing(system: str, 
     assert prepared(system, [entry("a", "kestrel billing")]).search(query, limit=5) == []
 
 
-@pytest.mark.parametrize("system", [name for name in LEXICAL if name != "wsmem:reference"])
+@pytest.mark.parametrize("system", [name for name in LEXICAL if "wsmem:reference" not in name])
 @pytest.mark.parametrize("query", ["what is the of and", "怎么是的", "THE"])
 def test_stop_words_alone_find_nothing(system: str, query: str) -> None:
     entries = [entry("a", "this is what the service is of and for"), entry("b", "怎么是的这样")]

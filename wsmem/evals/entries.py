@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError
 
@@ -46,6 +46,9 @@ class EntryFields(BaseModel):
     retrieval_terms: tuple[StrictStr, ...] = Field(default=(), validation_alias="retrievalTerms")
     importance: float = Field(default=1.0, ge=0, le=3)
     status: Status = "active"
+    conflict_group_id: StrictStr | None = Field(default=None, validation_alias="conflictGroupId")
+    layer: Literal["global", "workspace"] = "workspace"
+    """`global` entries belong to the user of the workspace that the document names as its scope."""
     created_at: Moment | None = Field(default=None, validation_alias="createdAt")
     updated_at: Moment | None = Field(default=None, validation_alias="updatedAt")
     date: Moment | None = None
@@ -94,6 +97,12 @@ def query_date(query: Query) -> int | None:
     return fields.date
 
 
+def surfaced_ids(query: Query) -> tuple[str, ...]:
+    """Entries that the set says were shown shortly before the query, `metadata.surfaced`."""
+    named = query.metadata.get("surfaced")
+    return tuple(name for name in named if isinstance(name, str)) if isinstance(named, list) else ()
+
+
 def field_problems(document: Document) -> list[tuple[str, str]]:
     """Metadata of a document that cannot be used as an entry's field: its name and why."""
     return _fields(document.metadata)[1]
@@ -123,12 +132,14 @@ def _entry(document: Document, fields: EntryFields, undated: str) -> MemoryEntry
         id=document.id,
         content=document.text,
         title=document.title,
+        scope=fields.layer,
         type=fields.type,
         description=fields.description,
         tags=fields.tags,
         retrieval_terms=fields.retrieval_terms,
         importance=fields.importance,
         status=fields.status,
+        conflict_group_id=fields.conflict_group_id,
         created_at=undated if created is None else _iso(created),
         updated_at=undated if updated is None else _iso(updated),
     )

@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from wsmem.errors import SystemUnavailableError, WsmemError
+from wsmem.errors import StrangeAnswerError, SystemUnavailableError, WsmemError
 from wsmem.evals.board import dataset_rows, mean_rows
 from wsmem.evals.card import checksums
-from wsmem.evals.entries import injected_bytes, pools
+from wsmem.evals.entries import injected_bytes, pools, surfaced_ids
 from wsmem.evals.measures import INJECTED, score
+from wsmem.evals.plan import KEPT
 from wsmem.evals.reading import CORPUS, QUERIES, load_dataset
 from wsmem.evals.results import (
     EVERY_SYSTEM,
@@ -25,8 +26,10 @@ from wsmem.evals.results import (
     SystemResult,
 )
 from wsmem.evals.slices import mean_slice_rows, slice_rows, slices_of
+from wsmem.evals.systems.base import Serving
+from wsmem.evals.systems.pool_store import PoolStore
 from wsmem.evals.systems.registry import make_system
-from wsmem.evals.systems.wsmem import WsmemSystem
+from wsmem.evals.systems.wsmem import HOST, WsmemSystem
 from wsmem.evals.worst import explain_worst
 
 if TYPE_CHECKING:
@@ -40,9 +43,6 @@ if TYPE_CHECKING:
 
     OnProgress = Callable[[str, float], None]
     """Called with a dataset's name and which further part of it, 0 to 1, is done."""
-
-KEPT = 20
-"""How many ranks of each query are stored with a run."""
 
 
 def evaluate(plan: Plan, *, on_progress: OnProgress | None = None) -> Evaluation:
@@ -85,14 +85,16 @@ def evaluate_dataset(
     asked = dataset.queries[: plan.limit]
     scored = [query for query in asked if dataset.relevant(query.id) or not query.answerable]
     report = on_progress or (lambda _dataset, _part: None)
-    trial = _Trial(plan.systems, plan.depth)
     facts: dict[str, QueryFacts] = {}
     sizes: dict[str, int] = {}
-    for pool in pools(dataset, scored):
-        trial.ask(pool)
-        facts |= _facts(dataset, pool)
-        sizes |= {entry.id: injected_bytes(entry) for entry in pool.entries}
-        report(source.name, len(pool.queries) / len(scored))
+    groups = pools(dataset, scored)
+    with PoolStore(groups, summaries=any(HOST in name for name in plan.systems)) as store:
+        trial = _Trial(plan.systems, plan.depth, store)
+        for pool in groups:
+            trial.ask(pool)
+            facts |= _facts(dataset, pool)
+            sizes |= {entry.id: injected_bytes(entry) for entry in pool.entries}
+            report(source.name, len(pool.queries) / len(scored))
     ordered = tuple(facts[query.id] for query in scored)
     systems = [
         _system_result(trial, system, dataset=dataset, scored=scored, sizes=sizes, plan=plan)
@@ -127,15 +129,17 @@ def evaluate_dataset(
 class _Trial:
     """All systems asked pool by pool, so that they can share work on a pool; counts the seconds."""
 
-    def __init__(self, names: Sequence[str], depth: int) -> None:
+    def __init__(self, names: Sequence[str], depth: int, store: PoolStore) -> None:
         self.depth = depth
         self.alive: list[System] = []
         self.failed: dict[str, str] = {}
         self.rankings: dict[str, dict[str, list[str]]] = {name: {} for name in names}
+        self.injected: dict[str, dict[str, int]] = {name: {} for name in names}
+        """Bytes a host is given, by system and query, of systems that render what it is given."""
         self.seconds: dict[str, tuple[float, float]] = dict.fromkeys(names, (0.0, 0.0))
         for name in names:
             try:
-                self.alive.append(make_system(name))
+                self.alive.append(make_system(name, store))
             except WsmemError as error:
                 self.failed[name] = _reason(error)
 
@@ -154,10 +158,15 @@ class _Trial:
         ready = perf_counter()
         known = {entry.id for entry in pool.entries}
         for query in pool.queries:
-            ranked = prepared.search(query.text, limit=self.depth)
+            surfaced = surfaced_ids(query)
+            if isinstance(prepared, Serving):
+                ranked, size = prepared.serve(query.text, surfaced=surfaced)
+                self.injected[system.name][query.id] = size
+            else:
+                ranked = prepared.search(query.text, limit=self.depth, surfaced=surfaced)
             if not known.issuperset(ranked):
                 stranger = next(document for document in ranked if document not in known)
-                raise LookupError(f"query {query.id!r} was answered with {stranger!r}, unknown")
+                raise StrangeAnswerError(query.id, stranger, pool.scope)
             self.rankings[system.name][query.id] = ranked
         spent_preparing, spent_searching = self.seconds[system.name]
         self.seconds[system.name] = (
@@ -175,13 +184,14 @@ def _system_result(
     sizes: Mapping[str, int],
     plan: Plan,
 ) -> SystemResult:
-    rankings = trial.rankings[system.name]
+    rankings, injected = trial.rankings[system.name], trial.injected[system.name]
     scores = score(
         rankings,
         {query.id: dataset.labels[query.id] for query in scored if query.id in dataset.labels},
         plan.measures,
         nothing=[query.id for query in scored if not query.answerable],
         sizes=sizes,
+        injected=injected,
     )
     prepare_seconds, search_seconds = trial.seconds[system.name]
     distinct = {query.id: tuple(dict.fromkeys(rankings[query.id])) for query in scored}
@@ -192,7 +202,7 @@ def _system_result(
             query: QueryResult(
                 ranked=ranked[:KEPT],
                 scores={str(measure): value for measure, value in scores.values[query].items()},
-                bytes=sum(sizes[document] for document in ranked[:INJECTED]),
+                bytes=injected.get(query, sum(sizes[document] for document in ranked[:INJECTED])),
             )
             for query, ranked in distinct.items()
         },

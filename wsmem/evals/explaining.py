@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import MissingExtraError, UnknownNameError
-from wsmem.evals.entries import pools
+from wsmem.evals.entries import pools, surfaced_ids
 from wsmem.retrieval.explain import explain
 from wsmem.retrieval.index import Index
 
@@ -77,7 +77,7 @@ class ExplainedQuery:
 
 
 def explain_query(dataset: Dataset, query_id: str, profile: Profile) -> ExplainedQuery:
-    """Explain a query as it is ranked in an evaluation: same entries, same clock.
+    """Explain a query as it is ranked in an evaluation: same entries, clock, shown lately.
 
     Raises:
         UnknownNameError: the dataset has no such query.
@@ -88,7 +88,13 @@ def explain_query(dataset: Dataset, query_id: str, profile: Profile) -> Explaine
         hint = f"and {len(dataset.queries) - len(some)} more in {dataset.name}"
         raise UnknownNameError("query", query_id, some, hint)
     (pool,) = pools(dataset, [query])
-    explanation = explain(Index.build(pool.entries), query.text, profile, now=pool.now)
+    explanation = explain(
+        Index.build(pool.entries),
+        query.text,
+        profile,
+        now=pool.now,
+        surfaced=surfaced_ids(query),
+    )
     return ExplainedQuery(query=query, relevant=dataset.relevant(query_id), explanation=explanation)
 
 

@@ -117,6 +117,7 @@ def score(
     *,
     nothing: Collection[str] = (),
     sizes: Mapping[str, int] | None = None,
+    injected: Mapping[str, int] | None = None,
 ) -> Scores:
     """Score rankings by query id.
 
@@ -130,6 +131,8 @@ def score(
         measures: What to compute.
         nothing: Queries for which nothing should be recalled.
         sizes: Bytes of each document's text, needed by `Bytes` only.
+        injected: Bytes a host was really given, by query, for `Bytes` to tell instead of the sum of
+            the first texts.
     """
     relevant = {query: dict(docs) for query, docs in labels.items() if _any_relevant(docs)}
     expected = dict.fromkeys((*relevant, *nothing))
@@ -143,6 +146,8 @@ def score(
                 row[measure] = _evidence(measure, run, relevant.get(query, {}))
             elif measure.name in _OWN:
                 row[measure] = _own_value(measure, run, judged=query in relevant, sizes=sizes)
+                if measure.name == BYTES and injected and query in injected:
+                    row[measure] = float(injected[query])
             else:
                 row[measure] = ranked[query][measure.text] if query in relevant else None
     return Scores(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from wsmem.evals.catalogue import Source
 
 DEPTH = 100
-"""How many entries each system is asked for."""
+"""How many entries each system is asked for where a measure reads a ranking to its end."""
+KEPT = 20
+"""How many ranks of each query are stored with a run, hence the least that is asked for."""
 DEFAULT_JOBS = 2
 
 
@@ -31,7 +33,6 @@ class Plan:
     """Which label file of each set; `None` is `test`, or the only one."""
     limit: int | None = None
     """Only the first queries of each set; `None` is all."""
-    depth: int = DEPTH
     seed: int = 0
     resamples: int = RESAMPLES
     jobs: int = DEFAULT_JOBS
@@ -48,6 +49,17 @@ class Plan:
             raise InvalidInputError(f"a seed is 0 or more, not {self.seed}")
         for name in self.systems:
             check_system(name)
+
+    @property
+    def depth(self) -> int:
+        """How many entries each system is asked for: as many as any measure looks at, or is kept.
+
+        Rendering an entry costs as much as ranking hundreds, so none is asked for that changes
+        nothing.
+        """
+        if any(measure.reads_on for measure in self.measures):
+            return DEPTH
+        return max([KEPT, *(measure.cutoff or 0 for measure in self.measures)])
 
     @classmethod
     def of(

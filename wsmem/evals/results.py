@@ -112,7 +112,7 @@ class QueryResult:
     scores: Mapping[str, float | None]
     """By measure; `None` where the measure is not about this query."""
     bytes: int
-    """UTF-8 bytes of the texts that a host would inject, that is of the first 8."""
+    """UTF-8 bytes of the texts of the first 8; for a `@host` system of all that was injected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from wsmem.evals.entries import pools
+from wsmem.evals.entries import pools, surfaced_ids
 from wsmem.evals.explaining import finite
 from wsmem.retrieval.explain import explain
 from wsmem.retrieval.index import Index
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from wsmem.evals.dataset import Dataset
     from wsmem.evals.entries import Pool
@@ -125,11 +125,13 @@ def explain_worst(
     by_query: dict[tuple[str, str], tuple[ShownEntry, ...]] = {}
     wanted = {fact.id for _, _, (fact, *_) in chosen}
     for pool in pools(dataset, [query for query in dataset.queries if query.id in wanted]):
-        here = {query.id for query in pool.queries}
+        surfaced = {query.id: surfaced_ids(query) for query in pool.queries}
         index = Index.build(pool.entries)
         for result, profile, (fact, *_) in chosen:
-            if fact.id in here:
-                by_query[fact.id, result.system] = _shown(pool, index, fact, profile)
+            if fact.id in surfaced:
+                by_query[fact.id, result.system] = _shown(
+                    pool, index, fact, profile, surfaced[fact.id]
+                )
     return tuple(
         WorstQuery(
             system=result.system,
@@ -164,8 +166,10 @@ def leading_measure(measures: Iterable[Measure]) -> Measure | None:
     return next((m for m in measures if m.population == "judged" and m.name != "Judged"), None)
 
 
-def _shown(pool: Pool, index: Index, fact: QueryFacts, profile: Profile) -> tuple[ShownEntry, ...]:
-    rows = explain(index, fact.text, profile, now=pool.now).rows
+def _shown(
+    pool: Pool, index: Index, fact: QueryFacts, profile: Profile, surfaced: Collection[str]
+) -> tuple[ShownEntry, ...]:
+    rows = explain(index, fact.text, profile, now=pool.now, surfaced=surfaced).rows
     ranks = {row.entry.id: rank for rank, row in enumerate(rows, start=1)}
     first = rows[0].entry if rows else None
     shown = [] if first is None else [_ranked(rows, 1, fact)]
@@ -180,7 +184,9 @@ def _shown(pool: Pool, index: Index, fact: QueryFacts, profile: Profile) -> tupl
         if entry.id in ranks:
             shown.append(_ranked(rows, ranks[entry.id], fact))
         else:
-            shown.append(_unranked(entry, pool, index, fact, profile))
+            lenient = replace(profile, evidence_share=0.0)
+            found = explain(index, fact.text, lenient, now=pool.now, surfaced=surfaced).rows
+            shown.append(_unranked(found, entry, fact))
     return tuple(shown)
 
 
@@ -190,12 +196,8 @@ def _ranked(rows: Sequence[ExplainedMatch], rank: int, fact: QueryFacts) -> Show
     return ShownEntry(entry=match.entry, grade=grade, place="ranked", rank=rank, match=match)
 
 
-def _unranked(
-    entry: MemoryEntry, pool: Pool, index: Index, fact: QueryFacts, profile: Profile
-) -> ShownEntry:
+def _unranked(rows: Sequence[ExplainedMatch], entry: MemoryEntry, fact: QueryFacts) -> ShownEntry:
     """An entry that was not recalled, with what it would have earned if anything matched."""
-    lenient = replace(profile, evidence_share=0.0)
-    rows = explain(index, fact.text, lenient, now=pool.now).rows
     match = next((row for row in rows if row.entry.id == entry.id), None)
     place: Place = "not-matched" if match is None else "below-evidence"
     if not entry.recallable:

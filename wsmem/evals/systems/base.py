@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from wsmem.records import MemoryEntry
 
@@ -13,12 +13,35 @@ if TYPE_CHECKING:
 class Prepared(Protocol):
     """A system that has taken in one pool of entries."""
 
-    def search(self, query: str, *, limit: int) -> list[str]:
+    def search(self, query: str, *, limit: int, surfaced: Collection[str] = ()) -> list[str]:
         """Ids of matching entries, best first, at most `limit`; empty when nothing matches.
 
         Any text is a query. An entry that matches in nothing is not an answer: entries are never
         listed only to fill the ranking.
+
+        Args:
+            query: What is asked.
+            limit: Most ids wanted.
+            surfaced: Entries shown lately in the conversation; a system that does not know what
+                to do with that ignores it.
         """
+
+
+class Served(NamedTuple):
+    """What a host is given for one query."""
+
+    ids: list[str]
+    """The entries in it, best first."""
+    size: int
+    """UTF-8 bytes of all that is injected, frame included."""
+
+
+@runtime_checkable
+class Serving(Protocol):
+    """A prepared system that renders what a host injects, under limits of its own."""
+
+    def serve(self, query: str, *, surfaced: Collection[str] = ()) -> Served:
+        """The answer to a query as a host is given it."""
 
 
 class System(Protocol):

@@ -11,7 +11,7 @@ from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.shared import analysed, peer_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from wsmem.records import MemoryEntry
 
@@ -56,7 +56,13 @@ class _Prepared:
     index: Any
     """A `bm25s.BM25`, or `None` when no entry has a term."""
 
-    def search(self, query: str, *, limit: int) -> list[str]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
+    ) -> list[str]:
         if self.index is None:
             return []
         known = self.index.get_tokens_ids(peer_terms(query))

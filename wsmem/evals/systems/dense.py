@@ -12,7 +12,7 @@ from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.base import searchable, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,7 +71,13 @@ class _Prepared:
     vectors: NDArray[np.float32]
     model: Any
 
-    def search(self, query: str, *, limit: int) -> list[str]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
+    ) -> list[str]:
         if not self.ids or not query.strip():
             return []
         cosines = self.vectors @ _encode(self.model, [query])[0]

@@ -18,7 +18,7 @@ from wsmem.evals.systems.shared import analysed, peer_terms
 from wsmem.text.analysis import fold, is_unspaced, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from wsmem.records import MemoryEntry
 
@@ -105,7 +105,13 @@ class _Terms:
     table: _Table
     words: Mapping[str, str]
 
-    def search(self, query: str, *, limit: int) -> list[str]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
+    ) -> list[str]:
         known = dict.fromkeys(peer_terms(query))
         return self.table.matches((self.words[t] for t in known if t in self.words), limit)
 
@@ -116,7 +122,13 @@ class _Trigrams:
 
     table: _Table
 
-    def search(self, query: str, *, limit: int) -> list[str]:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
+    ) -> list[str]:
         return self.table.matches(dict.fromkeys(_grams(query)), limit)
 
 

@@ -9,14 +9,16 @@ from wsmem.evals.systems import bm25, dense, wsmem
 from wsmem.evals.systems.bm25 import Bm25System
 from wsmem.evals.systems.dense import DenseSystem
 from wsmem.evals.systems.fts5 import BIGRAM, TRIGRAM, Fts5System
-from wsmem.evals.systems.wsmem import WsmemSystem
+from wsmem.evals.systems.wsmem import HOST, HostSystem, WsmemSystem, profile_of
 
 if TYPE_CHECKING:
     from wsmem.evals.systems.base import System
+    from wsmem.evals.systems.pool_store import PoolStore
 
 DEFAULT_SYSTEMS = (
     "wsmem:reference",
     "wsmem:default",
+    "wsmem:default" + HOST,
     bm25.NAME,
     Fts5System(TRIGRAM).name,
     Fts5System(BIGRAM).name,
@@ -37,15 +39,22 @@ def check_system(name: str) -> None:
     Raises:
         UnknownNameError: it does not.
     """
-    is_file = name.startswith(wsmem.PREFIX) and name.endswith(".json")
+    is_file = name.startswith(wsmem.PREFIX) and profile_of(name).endswith(".json")
     if name not in system_names() and not is_file:
         raise UnknownNameError(
-            "system", name, system_names(), "or wsmem:PATH with the .json file of a weight profile"
+            "system",
+            name,
+            system_names(),
+            f"or wsmem:PATH or wsmem:PATH{HOST} with the .json file of a weight profile",
         )
 
 
-def make_system(name: str) -> System:
+def make_system(name: str, store: PoolStore | None = None) -> System:
     """The system of a name, ready to take in entries.
+
+    Args:
+        name: As `check_system` knows it.
+        store: Where those systems keep pools that need a store; `None` lets each see to itself.
 
     Raises:
         UnknownNameError: there is no such system.
@@ -54,7 +63,8 @@ def make_system(name: str) -> System:
     """
     check_system(name)
     if name.startswith(wsmem.PREFIX):
-        return WsmemSystem.of(name)
+        kind = HostSystem if name.endswith(HOST) else WsmemSystem
+        return kind.of(name, store)
     if name == bm25.NAME:
         return Bm25System()
     if name == dense.NAME:

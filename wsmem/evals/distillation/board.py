@@ -87,7 +87,9 @@ def board_rows(
     On all cases a measure without units keeps its row, with no value and n = 0; but what only
     recorded models have (tokens, cost, time) is left out where it is unknown.
     """
-    rows = []
+    rows: list[DistillRow] = []
+    if not judgements:
+        return rows
     for name, judged in slices_of(judgements).items():
         intervals = _intervals(
             judged,

@@ -28,10 +28,16 @@ if TYPE_CHECKING:
 _ELABORATIONS = 2
 """Sentences behind a decision that are taken to be its reason."""
 
-_DATED = re.compile(r"今天|\b(?:today|until)\b", re.IGNORECASE)
+_CLOSED = 3
+"""Sentences before "that's final" that are taken to be final."""
+
+_DATED = re.compile(
+    r"今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|^today(?=,? we)|\buntil\b",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(
-    r"(?:(?:那|就|还是|then|ok|so|the)[ ，,]*)?(?:([A-Za-z][\w.+#-]*)|([一-鿿]{2,8}?))"
-    r"\s?(?:吧|好了|就行)?(?:\s?[,，。.;；—]| then\b)",
+    r"(?:(?:那就|那|就|还是|then|ok|so|the)[ ，,]*)?(?:([A-Za-z][\w.+#-]*)|([一-鿿]{2,8}?))"
+    r"\s?(?:吧|好了|就行)?(?:\s?[,，。.;；—]| then\b| it is\b)",
     re.IGNORECASE,
 )
 _CJK = re.compile(r"[一-鿿]")
@@ -121,8 +127,8 @@ def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
         return None
     spoken = [sentence]
     if cue in {"rule", "decision"} and _points_back(sentence):
-        source = turn.sentences[place - 1 : place] if place else []
-        if not source or not declares(source[0]):
+        source = _pointed_at(turn, place)
+        if not source:
             return None
         spoken = [*source, sentence]
     if cue == "decision":
@@ -161,14 +167,15 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
 
 
 def _answers_choice(turn: Turn, place: int) -> bool:
-    """Whether a message opens by naming one of the options its user asked about: "REST, because …"."""
-    if place or not says("choice", turn.asked):
+    """Whether a message opens with one of the options its user asked about: "REST, because …"."""
+    if place or not turn.asked:
         return False
     opening = _OPENING.match(turn.sentences[0].unquoted)
     if opening is None:
         return False
     option = next(part for part in opening.groups() if part).lower()
-    return len(option) > 1 and option in turn.asked.lower()
+    offered = turn.asked if says("choice", turn.asked) else f"{turn.asked} {turn.offered}"
+    return len(option) > 1 and option in offered.lower()
 
 
 def _is_weighed(turn: Turn, place: int) -> bool:
@@ -180,6 +187,7 @@ def _is_weighed(turn: Turn, place: int) -> bool:
     if any(says("reason", other.unquoted) for other in near):
         return True
     chosen = says("choice", turn.asked) or says("choice", turn.offered)
+    chosen = chosen or _answers_choice(turn, place)
     explained = any(map(is_substantial, re.split(r"[，,;—]", text)[1:]))
     return chosen and (explained or bool(_elaborations(turn, place)))
 
@@ -222,6 +230,17 @@ def _points_back(sentence: Sentence) -> bool:
         return False
     short = len(sentence.bare) <= (16 if sentence.is_cjk else 90)
     return short and not re.search(r"[，,；;]", sentence.text[: pointer.start()])
+
+
+def _pointed_at(turn: Turn, place: int) -> list[Sentence]:
+    """The statements before a sentence that points back: the last, or all that "it is final"."""
+    most = _CLOSED if says("closing", turn.sentences[place].unquoted) else 1
+    found: list[Sentence] = []
+    for other in reversed(turn.sentences[:place]):
+        if len(found) >= most or not declares(other):
+            break
+        found.insert(0, other)
+    return found
 
 
 def _with_topic(question: str, said: str) -> str:

@@ -10,8 +10,10 @@ import typer
 from wsmem.cli import (
     archiving,
     checkpointing,
+    datasets,
     distilling,
     evaluation,
+    labelling,
     memory,
     reporting,
     showing,
@@ -28,6 +30,8 @@ COMMAND_MODULES = (
     archiving,
     transfer,
     evaluation,
+    datasets,
+    labelling,
     reporting,
     distilling,
 )

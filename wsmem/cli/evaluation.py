@@ -1,15 +1,16 @@
-"""`wsmem eval`, `wsmem datasets` and `wsmem explain`."""
+"""`wsmem eval` and `wsmem explain`."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wsmem.errors import InvalidInputError, WsmemError
+from wsmem.cli.sets import Data, DatasetsDir, Split, known_sets
+from wsmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,28 +18,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from wsmem.evals.catalogue import Source
     from wsmem.evals.evaluate import OnProgress
     from wsmem.evals.explaining import ExplainedQuery
     from wsmem.evals.results import Evaluation
 
-Data = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="DIR",
-        help="A labelled set or a folder of sets, beside our own; repeatable. Default: $DATA.",
-    ),
-]
-DatasetsDir = Annotated[
-    str | None,
-    typer.Option(metavar="DIR", help="Where our own sets are. Default: $WSMEM_DATASETS."),
-]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Label file of qrels/ to use. Default: test, or the only one."
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -52,10 +35,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("eval", help="Score systems on labelled sets and print the board.")(evaluate)
     app.command("explain", help="Show what every signal gave the top entries of a query.")(explain)
-    datasets = typer.Typer(help="Labelled sets: what there is, and what is wrong with it.")
-    datasets.command("list", help="List the labelled sets that can be named.")(list_datasets)
-    datasets.command("check", help="Look for faults; exit status 1 when there are any.")(check)
-    app.add_typer(datasets, name="datasets", no_args_is_help=True)
 
 
 def evaluate(
@@ -94,7 +73,7 @@ def evaluate(
     from wsmem.evals.run import claim, write_run  # noqa: PLC0415
     from wsmem.evals.worst import WORST  # noqa: PLC0415
 
-    sources = choose(dataset or (), _known(data, datasets_dir))
+    sources = choose(dataset or (), known_sets(data, datasets_dir))
     if not sources:
         raise InvalidInputError("there is no labelled set here; name one by --dataset or --data")
     plan = Plan.of(
@@ -120,53 +99,6 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def list_datasets(
-    data: Data = None, datasets_dir: DatasetsDir = None, as_json: AsJson = False
-) -> None:
-    """List what `find_datasets` finds, read or not."""
-    from wsmem.evals.run import strict_json  # noqa: PLC0415  slow to import
-
-    rows = [_summary(source) for source in _known(data, datasets_dir).values()]
-    if as_json:
-        print(strict_json({"datasets": rows}))
-        return
-    from rich.table import Table  # noqa: PLC0415
-
-    columns = ("name", "language", "documents", "queries", "unanswerable", "scopes", "licence")
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        is_number = column in {"documents", "queries", "unanswerable", "scopes"}
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=True)
-    for row in rows:
-        if "error" in row:
-            table.add_row(row["name"], "cannot be read, see: wsmem datasets check")
-        else:
-            table.add_row(*(str(row[column]) for column in columns))
-    _print_table(table)
-
-
-def check(
-    dataset: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME|PATH]...", help="Default: all there are.")
-    ] = None,
-    data: Data = None,
-    datasets_dir: DatasetsDir = None,
-) -> None:
-    """Print every problem with its file and line."""
-    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
-    from wsmem.evals.checking import check_dataset  # noqa: PLC0415
-
-    faulty = False
-    for source in choose(dataset or (), _known(data, datasets_dir)):
-        problems = check_dataset(source.path)
-        for problem in problems:
-            print(problem)
-        faulty = faulty or bool(problems)
-        print(f"{source.name}: {len(problems) or 'no'} problem{'s' * (len(problems) != 1)}")
-    if faulty:
-        raise typer.Exit(1)
-
-
 def explain(
     *,
     dataset: Annotated[str, typer.Option(metavar="NAME|PATH", help="The set.")],
@@ -187,7 +119,7 @@ def explain(
     from wsmem.evals.run import strict_json  # noqa: PLC0415
     from wsmem.retrieval.profile import load_profile  # noqa: PLC0415
 
-    (source,) = choose([dataset], _known(data, datasets_dir))
+    (source,) = choose([dataset], known_sets(data, datasets_dir))
     loaded = load_dataset(source.path, name=source.name, split=split)
     explained = explain_query(loaded, query, load_profile(profile))
     if as_json:
@@ -201,39 +133,6 @@ def explain(
         print(strict_json(found))
     else:
         _print_explained(explained, top)
-
-
-def _known(data: list[str] | None, datasets_dir: str | None) -> dict[str, Source]:
-    """Every set that can be named: our own, then those of the folders given."""
-    from wsmem.evals.catalogue import (  # noqa: PLC0415  slow to import
-        find_datasets,
-        own_folder,
-        search_folders,
-    )
-
-    own = Path(datasets_dir) if datasets_dir else own_folder()
-    further = [Path(folder) for folder in data] if data else search_folders()
-    # An installed package has no sets around it; that is no error unless a folder was named.
-    return find_datasets([own, *further] if datasets_dir or own.is_dir() else further)
-
-
-def _summary(source: Source) -> dict[str, Any]:
-    from wsmem.evals.reading import load_dataset  # noqa: PLC0415  slow to import
-
-    named = {"name": source.name, "path": str(source.path)}
-    try:
-        dataset = load_dataset(source.path, name=source.name)
-    except WsmemError as error:
-        return named | {"error": str(error)}
-    languages = sorted({query.lang for query in dataset.queries if query.lang})
-    return named | {
-        "language": ", ".join(languages),
-        "documents": len(dataset.documents),
-        "queries": len(dataset.queries),
-        "unanswerable": sum(not query.answerable for query in dataset.queries),
-        "scopes": len({doc.scope for doc in dataset.documents if doc.scope is not None}),
-        "licence": dataset.card.licence if dataset.card else "see SOURCE.md",
-    }
 
 
 @contextmanager

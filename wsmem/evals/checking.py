@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from wsmem.evals.card import CARD_NAME, checksums
 from wsmem.evals.dataset import Problem
 from wsmem.evals.entries import field_problems
+from wsmem.evals.hygiene import hygiene_problems
 from wsmem.evals.reading import CORPUS, QUERIES, read_folder
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def check_dataset(path: Path) -> list[Problem]:
         *_empty_texts(folder),
         *_unlabelled_queries(folder),
         *_card_problems(folder),
+        *hygiene_problems(folder),
     ]
 
 

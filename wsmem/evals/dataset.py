@@ -25,7 +25,15 @@ ProblemKind = Literal[
     "label-out-of-scope",
     "empty-text",
     "checksum",
+    "secret",
+    "split-leak",
+    "superseded-label",
+    "near-duplicate",
+    "duplicate-text",
+    "wrong-language",
 ]
+
+Severity = Literal["error", "warning"]
 
 FATAL: frozenset[ProblemKind] = frozenset(
     {
@@ -39,6 +47,11 @@ FATAL: frozenset[ProblemKind] = frozenset(
     }
 )
 """Problems with which a score would be wrong; the others are reported by a check only."""
+
+WARNINGS: frozenset[ProblemKind] = frozenset(
+    {"unlabelled-query", "near-duplicate", "duplicate-text", "wrong-language"}
+)
+"""Problems that may be meant, and that a reader should look at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +72,11 @@ class Problem:
     def fatal(self) -> bool:
         """Whether the dataset cannot be scored before this is mended."""
         return self.kind in FATAL
+
+    @property
+    def severity(self) -> Severity:
+        """Whether it has to be mended or may be meant."""
+        return "warning" if self.kind in WARNINGS else "error"
 
     def error(self) -> DatasetError:
         """The same, to be raised."""

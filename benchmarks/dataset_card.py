@@ -54,7 +54,7 @@ def refreshed(path: Path) -> str:
     counted = _count_cases(folder) if is_case_set(folder) else _count_queries(folder)
     if counted.card is None:
         raise DatasetError(str(path), None, "there is no card", "write one, see wsmem.evals.card")
-    card = counted.card.model_dump(mode="json") | {
+    card = counted.card.model_dump(mode="json", exclude_unset=True) | {
         "name": path.resolve().parent.name,
         "language": counted.languages,
         "checksums": checksums(folder),

@@ -94,8 +94,8 @@ def test_eval_prints_one_json_object_the_same_each_time(
 def test_eval_opens_the_test_split_only_when_it_is_named(
     cases: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for split, n in (("dev", 10), ("test", 1), ("all", 11)):
-        options = [] if split == "dev" else ["--split", split]
+    for split, n in (("", 10), ("dev", 10), ("test", 1), ("all", 11)):
+        options = ["--split", split] if split else []
         found = printed(capsys, "eval", "--dataset", str(cases), "--json", *options)
         rows = [row for row in found["rows"] if row["measure"] == "Answered"]
         assert rows[0]["n"] == n

@@ -34,6 +34,7 @@ from wsmem.evals.intervals import wilson
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wsmem.evals.distillation.evaluation import Choice
     from wsmem.evals.distillation.judging import Judgement
     from wsmem.evals.intervals import Interval
 
@@ -148,11 +149,19 @@ def small_set(folder: Path, *, splits: tuple[str, ...] = ("dev", "dev", "test"))
 
 def test_only_the_split_asked_for_is_tried(tmp_path: Path) -> None:
     cases = load_case_set(small_set(tmp_path / "s"))
+    choices: tuple[Choice, ...] = ("default", "all", "dev", "test", "train")
     tried = {
         split: [item.case.id for item in evaluate_distiller(cases, fake(), split=split).judgements]
-        for split in (None, "dev", "test", "train")
+        for split in choices
     }
-    assert tried == {None: ["c0", "c1", "c2"], "dev": ["c0", "c1"], "test": ["c2"], "train": []}
+    dev = ["c0", "c1"]
+    every = [*dev, "c2"]
+    assert tried == {"default": dev, "all": every, "dev": dev, "test": ["c2"], "train": []}
+
+
+def test_all_of_a_set_without_a_development_split_is_tried_by_default(tmp_path: Path) -> None:
+    cases = load_case_set(small_set(tmp_path / "s", splits=("test", "test")))
+    assert [item.case.id for item in evaluate_distiller(cases, fake()).judgements] == ["c0", "c1"]
 
 
 def test_every_distiller_is_scored_on_every_set(tmp_path: Path) -> None:

@@ -116,7 +116,8 @@ def test_the_manifest_names_what_the_figures_rest_on(run: DistillRun) -> None:
     assert (facts["cases"], facts["nothing_to_keep"], facts["card_agrees"]) == (10, 2, None)
     assert re.fullmatch("[0-9a-f]{64}", facts["checksum"])
     assert run.manifest["distillers"]["good@1"] == {"kind": "fake"}
-    assert run.manifest["settings"]["split"] == "dev"
+    assert run.manifest["settings"]["split"] == "default"
+    assert facts["splits"] == ["dev"]
 
 
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from wsmem.evals.distillation.cases import CaseSet
     from wsmem.evals.distillation.comparing import Contest, Contestant
-    from wsmem.evals.distillation.evaluation import DistillEvaluation, NamedDistiller
+    from wsmem.evals.distillation.evaluation import Choice, DistillEvaluation, NamedDistiller
     from wsmem.evals.distillation.side_by_side import SideBySide
 
 DistillerNames = Annotated[
@@ -50,8 +50,8 @@ ConversationBytes = Annotated[
 ]
 Split = Annotated[
     str,
-    typer.Option(metavar="train|dev|test|all", help="Which cases. The test split is for reports: "
-                 "nothing is to be tuned on it."),
+    typer.Option(metavar="train|dev|test|all", help="Which cases. Default: dev, or all of a set "
+                 "that has no such split. The test split is for reports, never for tuning."),
 ]  # fmt: skip
 Seed = Annotated[int, typer.Option(metavar="S", help="Seed of the intervals.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -80,7 +80,7 @@ def evaluate(
     dataset: Datasets = None,
     prompt: PromptName = None,
     model: ModelName = None,
-    split: Split = "dev",
+    split: Split = "default",
     language: PromptLanguage = None,
     conversation_bytes: ConversationBytes = None,
     out: Annotated[
@@ -137,7 +137,7 @@ def compare(
         float, typer.Option(metavar="D", help="Differences up to this are no verdict.")
     ] = 0.0,
     dataset: Datasets = None,
-    split: Split = "dev",
+    split: Split = "default",
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
@@ -174,7 +174,7 @@ def show(
     dataset: Datasets = None,
     prompt: PromptName = None,
     model: ModelName = None,
-    split: Split = "dev",
+    split: Split = "default",
     language: PromptLanguage = None,
     conversation_bytes: ConversationBytes = None,
     as_json: AsJson = False,
@@ -189,7 +189,7 @@ def show(
         view
         for cases in sets
         for named in chosen
-        for view in _tried(cases, named, None if case else split)
+        for view in _tried(cases, named, "all" if case else split)
         if not failures or not view.right
     ]
     if as_json:
@@ -264,13 +264,13 @@ def _distillers(
     )
 
 
-def _split(name: str) -> Any:
-    """The split as the evaluation takes it; `None` is all."""
-    from wsmem.evals.distillation.cases import SPLITS  # noqa: PLC0415  slow to import
+def _split(name: str) -> Choice:
+    from wsmem.evals.distillation.evaluation import CHOICES  # noqa: PLC0415  slow to import
 
-    if name not in (*SPLITS, "all"):
-        raise UnknownNameError("split", name, (*SPLITS, "all"))
-    return None if name == "all" else name
+    known = {choice: choice for choice in CHOICES}
+    if name not in known:
+        raise UnknownNameError("split", name, tuple(known))
+    return known[name]
 
 
 def _contestant(name: str, dataset: list[str] | None, split: str, seed: int) -> Contestant:
@@ -294,14 +294,14 @@ def _contestant(name: str, dataset: list[str] | None, split: str, seed: int) -> 
     return Contestant.of_results(results)
 
 
-def _tried(cases: CaseSet, distiller: NamedDistiller, split: str | None) -> list[SideBySide]:
-    from wsmem.evals.distillation.execution import carry_out  # noqa: PLC0415  slow to import
+def _tried(cases: CaseSet, distiller: NamedDistiller, split: str) -> list[SideBySide]:
+    from wsmem.evals.distillation.evaluation import chosen_cases  # noqa: PLC0415  slow to import
+    from wsmem.evals.distillation.execution import carry_out  # noqa: PLC0415
     from wsmem.evals.distillation.judging import judge  # noqa: PLC0415
     from wsmem.evals.distillation.side_by_side import SideBySide  # noqa: PLC0415
     from wsmem.evals.distillation.stored import stored_case, stored_judgement  # noqa: PLC0415
 
-    chosen = cases.cases if split is None else cases.of_split(_split(split))
-    trials = carry_out(chosen, distiller.ask)
+    trials = carry_out(chosen_cases(cases, _split(split)), distiller.ask)
     for missing in trials.unrecorded:
         note(f"{missing}: no recorded answer of {distiller.name}")
     return [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from wsmem.errors import InvalidInputError
 from wsmem.evals.distillation.board import DistillRow, board_rows
+from wsmem.evals.distillation.cases import SPLITS, Split
 from wsmem.evals.distillation.execution import carry_out
 from wsmem.evals.distillation.judging import judge
 from wsmem.evals.distillation.measures import MEASURES
@@ -16,14 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from wsmem.evals.distillation.cases import CaseSet, Split
+    from wsmem.evals.distillation.cases import Case, CaseSet
     from wsmem.evals.distillation.judging import Judgement
     from wsmem.operations.contract import Distiller
 
     OnProgress = Callable[[str, str], None]
 
-DEFAULT_SPLIT: Split = "dev"
-"""What is evaluated unless a split is named: the test split is opened on purpose only."""
+Choice = Literal["default", "all"] | Split
+"""Which cases: those of a split, all, or `default`."""
+CHOICES: tuple[Choice, ...] = ("default", "all", *SPLITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +45,7 @@ class DistillPlan:
 
     sets: tuple[CaseSet, ...]
     distillers: tuple[NamedDistiller, ...]
-    split: Split | None = DEFAULT_SPLIT
-    """`None` is every case, whatever its split."""
+    split: Choice = "default"
     seed: int = 0
     resamples: int = RESAMPLES
 
@@ -106,17 +107,28 @@ class DistillEvaluation:
         return tuple(row for result in self.results for row in result.rows)
 
 
+def chosen_cases(cases: CaseSet, split: Choice) -> tuple[Case, ...]:
+    """The cases that are meant.
+
+    By default those of the development split, so that the test split is only opened by name; all
+    of a set that has no development split, which then is no set to tune on.
+    """
+    if split == "default":
+        return cases.of_split("dev") or cases.cases
+    return cases.cases if split == "all" else cases.of_split(split)
+
+
 def evaluate_distiller(
     cases: CaseSet,
     distiller: NamedDistiller,
     *,
-    split: Split | None = DEFAULT_SPLIT,
+    split: Choice = "default",
     seed: int = 0,
     resamples: int = RESAMPLES,
     on_progress: Callable[[str], None] | None = None,
 ) -> DistillerResult:
     """One distiller on the cases of one split; a case that fails is a result with its reason."""
-    trials = carry_out(cases.of_split(split), distiller.ask, on_progress=on_progress)
+    trials = carry_out(chosen_cases(cases, split), distiller.ask, on_progress=on_progress)
     judgements = tuple(map(judge, trials.done))
     rows = board_rows(
         cases.name,
@@ -152,7 +164,7 @@ def evaluate(plan: DistillPlan, *, on_progress: OnProgress | None = None) -> Dis
                 resamples=plan.resamples,
                 on_progress=_about(cases.name, on_progress),
             )
-            skipped += _not_scored(result, cases.of_split(plan.split))
+            skipped += _not_scored(result, chosen_cases(cases, plan.split))
             if result.judgements:
                 results.append(result)
     return DistillEvaluation(

@@ -45,6 +45,7 @@ class SetView:
     name: str
     cases: int
     nothing: int
+    splits: tuple[str, ...]
     figures: tuple[Figures, ...]
     charts: tuple[tuple[Chart, str], ...]
     """By slice, with the element that draws it."""
@@ -158,6 +159,7 @@ def _set(run: DistillRun, name: str) -> SetView:
         name=name,
         cases=facts["cases"],
         nothing=facts["nothing_to_keep"],
+        splits=tuple(facts["splits"]),
         figures=tuple(_figures(run, name)),
         charts=tuple((chart, chart.svg()) for chart in charts if chart.lines),
     )

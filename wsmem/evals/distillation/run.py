@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import MissingExtraError, RunFolderError, UnknownNameError
+from wsmem.evals.distillation.evaluation import chosen_cases
 from wsmem.evals.distillation.judging import KINDS
 from wsmem.evals.distillation.measures import MEASURES
 from wsmem.evals.distillation.stored import stored_case, stored_judgement
@@ -237,12 +238,13 @@ def _manifest(evaluation: DistillEvaluation) -> dict[str, Any]:
 
 def _dataset(cases: CaseSet, evaluation: DistillEvaluation) -> dict[str, Any]:
     card = cases.card
-    chosen = cases.of_split(evaluation.plan.split)
+    chosen = chosen_cases(cases, evaluation.plan.split)
     return {
         "path": cases.path.as_posix(),
         "checksum": cases.checksum,
         "card_agrees": None if card is None else cases.checksum in card.checksums.values(),
         "cases": len(chosen),
+        "splits": sorted({case.split for case in chosen}),
         "nothing_to_keep": sum(not case.expected for case in chosen),
         "scored": {
             result.distiller: len(result.judgements)

@@ -28,6 +28,9 @@ ENV_PREFIX = "WSMEM_"
 CONFIG_VARIABLE = "WSMEM_CONFIG"
 """Names the settings file; a file named here must exist."""
 
+_NO_SETTINGS = frozenset({CONFIG_VARIABLE, "WSMEM_DATASETS"})
+"""Variables with our prefix that other parts read: where settings are, and where datasets are."""
+
 FILE_NAMES = ("settings.json", "settings.toml")
 """Looked for in the memory directory when no settings file is named."""
 
@@ -280,7 +283,7 @@ def _from_environment(env: Mapping[str, str], others: Mapping[str, Any]) -> dict
     keys = {_default(key_env), others.get(key_env), env.get(environment_name(key_env))}
     found: dict[str, Any] = {}
     for variable in sorted(env):
-        if not variable.startswith(ENV_PREFIX) or variable in {CONFIG_VARIABLE, *keys}:
+        if not variable.startswith(ENV_PREFIX) or variable in _NO_SETTINGS | keys:
             continue
         name = variable[len(ENV_PREFIX) :].lower()
         if name not in _RULES or variable != variable.upper():

@@ -285,3 +285,7 @@ def test_reading_settings_loads_nothing_heavy() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == ""
+
+
+def test_the_variable_of_the_harness_is_no_setting_and_no_error() -> None:
+    assert load_settings(env={"WSMEM_DATASETS": "/srv/sets"}) == load_settings(env={})

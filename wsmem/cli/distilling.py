@@ -94,8 +94,9 @@ async def _distil(
 ) -> DistillOutput:
     from wsmem.distill.choosing import configured_distiller  # noqa: PLC0415
     from wsmem.operations.contract import DistillOutput  # noqa: PLC0415
+    from wsmem.settings import load_settings  # noqa: PLC0415
 
-    settings = recording.with_model(recording.own_settings(), model, base_url, none=RULES)
+    settings = recording.with_model(load_settings(), model, base_url, none=RULES)
     answer = await configured_distiller(settings, prompt=prompt)(request)
     return answer if isinstance(answer, DistillOutput) else DistillOutput(answer=answer)
 

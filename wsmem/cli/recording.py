@@ -85,8 +85,9 @@ def record(
     from wsmem.distill import recording as recorder  # noqa: PLC0415
     from wsmem.distill.cassettes import Cassette  # noqa: PLC0415
     from wsmem.distill.prices import load_prices  # noqa: PLC0415
+    from wsmem.settings import load_settings  # noqa: PLC0415
 
-    settings = with_model(own_settings(), model, base_url)
+    settings = with_model(load_settings(), model, base_url)
     ask = _client(settings, timeout, json_mode=not plain)
     planned = planned_for(
         dataset, prompt, model, language=language, split=split,
@@ -215,17 +216,6 @@ def planned_for(
         cases, load_prompt(prompt), model=model, parameters=parameters,
         bounds=bounds, language=language,
     )  # fmt: skip
-
-
-def own_settings() -> Settings:
-    """The settings; the variable that names the folder of datasets is none of them."""
-    import os  # noqa: PLC0415
-
-    from wsmem.evals.catalogue import OWN_FOLDER_VARIABLE  # noqa: PLC0415
-    from wsmem.settings import load_settings  # noqa: PLC0415
-
-    env = {name: value for name, value in os.environ.items() if name != OWN_FOLDER_VARIABLE}
-    return load_settings(env=env)
 
 
 def with_model(

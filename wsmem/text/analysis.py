@@ -13,6 +13,7 @@ import re
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
+from operator import add
 from typing import Literal, NamedTuple
 
 from wsmem.text.normalize import nfkc
@@ -152,7 +153,7 @@ def terms(text: str) -> list[str]:
 
 def unspaced_terms(run: str) -> list[str]:
     """Overlapping pairs of a run of letters; a run of one is that letter."""
-    return [a + b for a, b in pairwise(run)] if len(run) > 1 else [run]
+    return list(map(add, run, run[1:])) if len(run) > 1 else [run]
 
 
 def term_role(term: str) -> Role:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
+from operator import add
 
 from wsmem.text.normalize import normalize_text
 from wsmem.text.scripts import CJK_RANGES, cjk_run
@@ -54,4 +54,4 @@ def cjk_pairs(letters: str) -> list[str]:
     """Overlapping pairs of a run of CJK letters; a run of one is itself; none is none."""
     if len(letters) < 2:
         return [letters] if letters else []
-    return [first + second for first, second in pairwise(letters)]
+    return list(map(add, letters, letters[1:]))

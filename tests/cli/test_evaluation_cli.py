@@ -73,6 +73,7 @@ def test_by_default_every_set_and_system_is_scored_and_averaged(wsmem: Said) -> 
     assert list(dict.fromkeys(row["system"] for row in rows)) == [
         "wsmem:reference",
         "wsmem:default",
+        "wsmem:default@host",
         "bm25",
         "fts5:trigram",
         "fts5:bigram",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from labelled_sets import card, document, query, write_set
 
-from wsmem.errors import InvalidInputError, UnknownNameError
+from wsmem.errors import InvalidInputError, StrangeAnswerError, UnknownNameError
 from wsmem.evals import evaluate as module
 from wsmem.evals.card import checksums
 from wsmem.evals.catalogue import Source, find_datasets
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from wsmem.evals.systems.pool_store import PoolStore
     from wsmem.records import MemoryEntry
 
-LEXICAL = ("wsmem:reference", "wsmem:default", "bm25", "fts5:trigram", "fts5:bigram")
+LEXICAL = (
+    "wsmem:reference",
+    "wsmem:default",
+    "wsmem:default@host",
+    "bm25",
+    "fts5:trigram",
+    "fts5:bigram",
+)
 
 
 def plan(*folders: Path, **options: Any) -> Plan:
@@ -115,8 +122,7 @@ def test_an_answer_from_outside_the_scope_is_a_failure(tmp_path: Path, fake: Any
     fake(["a", "b"])
     evaluation = evaluate(plan(tmp_path / "tiny", systems=["bm25"]))
     assert [item.reason for item in evaluation.skipped] == [
-        "query 'q' was answered with 'b', which is not in scope 'one'; nothing of this system is "
-        "scored here, it mixes workspaces or makes up ids"
+        str(StrangeAnswerError("q", "b", "one"))
     ]
     assert not evaluation.scored
 
@@ -205,6 +211,31 @@ def test_progress_reaches_the_end_of_every_set(tmp_path: Path) -> None:
 
     evaluate(plan(tmp_path), on_progress=on_progress)
     assert done == {"set0": pytest.approx(1.0), "set1": pytest.approx(1.0)}
+
+
+DEPTHS: list[Any] = [
+    pytest.param(["nDCG@10", "FalseRecall"], 20, id="as-many-as-are-kept"),
+    pytest.param(["R@50", "nDCG@10"], 50, id="as-far-as-a-measure-looks"),
+    pytest.param(["AP", "nDCG@10"], 100, id="a-measure-of-the-whole-ranking"),
+]
+
+
+@pytest.mark.parametrize(("measures", "depth"), DEPTHS)
+def test_no_more_entries_are_asked_for_than_can_change_anything(
+    measures: list[str], depth: int
+) -> None:
+    assert Plan.of([], measures=measures).depth == depth
+
+
+def test_what_was_shown_lately_is_told_to_every_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Fake(["d1"])
+    monkeypatch.setattr(module, "make_system", lambda *_: told)
+    queries = [query("q1", "部署", surfaced=["d1", "d2"]), query("q2", "billing", surfaced="d1")]
+    write_set(tmp_path / "tiny", queries=queries, labels=[("q1", "d1", 1), ("q2", "d2", 1)])
+    evaluate(plan(tmp_path, systems=["bm25"]))
+    assert told.surfaced == [("d1", "d2"), ()]
 
 
 WRONG: list[Any] = [

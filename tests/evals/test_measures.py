@@ -100,6 +100,19 @@ def test_bytes_counts_what_would_be_injected_for_every_query() -> None:
     assert scores.mean(measure) == (110 + 1) / 2
 
 
+def test_bytes_that_were_really_injected_count_instead() -> None:
+    measure = Measure.parse("Bytes@8")
+    scores = score(
+        {"q": ["a"], "n": ["a"]},
+        {"q": {"a": 1}},
+        [measure],
+        nothing=["n"],
+        sizes={"a": 100},
+        injected={"q": 260},
+    )
+    assert scores.column(measure) == [260.0, 100.0]
+
+
 CANONICAL = [
     pytest.param("nDCG@10", "nDCG@10", id="itself"),
     pytest.param(" MRR@10 ", "RR@10", id="another-name"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 from labelled_sets import document, query, write_set
 
-from wsmem.evals.entries import UNDATED, injected_bytes, pools
+from wsmem.evals.entries import UNDATED, injected_bytes, other_pools, pools
 from wsmem.evals.reading import load_dataset
 from wsmem.records import MemoryEntry
 
@@ -38,6 +38,47 @@ def test_a_query_searches_its_own_scope_and_one_without_searches_everything(
 def test_a_scope_without_documents_is_an_empty_pool(tmp_path: Path) -> None:
     (pool,) = pools_of(tmp_path, [document("a1", "x")], [query("q1", "x", scope="a")])
     assert pool.entries == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "most", "expected"),
+    [
+        pytest.param(["a"], 9, [("b", ["b1", "b2"]), ("c", ["c1"])], id="all-but-those-asked"),
+        pytest.param(["a"], 1, [("b", ["b1", "b2"])], id="no-more-than-wanted"),
+        pytest.param(["a", None], 9, [], id="none-beside-the-whole-corpus"),
+    ],
+)
+def test_scopes_that_nobody_asks_about_can_stand_beside(
+    asked: list[str | None],
+    most: int,
+    expected: list[tuple[str, list[str]]],
+    tmp_path: Path,
+) -> None:
+    names = ["a1", "b1", "c1", "b2", "x"]
+    documents = [
+        document(name, "x", **({} if name == "x" else {"scope": name[0]})) for name in names
+    ]
+    queries = [query(f"q{n}", "x", **({"scope": s} if s else {})) for n, s in enumerate(asked)]
+    dataset = load_dataset(write_set(tmp_path, documents=documents, queries=queries, labels=[]))
+    found = other_pools(dataset, pools(dataset, dataset.queries), most=most)
+    assert [(pool.scope, [e.id for e in pool.entries]) for pool in found] == expected
+    assert all(pool.queries == () for pool in found)
+
+
+def test_a_layer_becomes_the_scope_of_an_entry_and_a_conflict_keeps_its_group(
+    tmp_path: Path,
+) -> None:
+    documents = [
+        document("g", "x", layer="global", status="conflict", conflictGroupId="c-1"),
+        document("w", "x"),
+        document("odd", "x", layer="outer space", conflictGroupId=7),
+    ]
+    (pool,) = pools_of(tmp_path, documents, [query("q", "x")])
+    assert [(entry.scope, entry.conflict_group_id) for entry in pool.entries] == [
+        ("global", "c-1"),
+        ("workspace", None),
+        ("workspace", None),
+    ]
 
 
 def test_metadata_becomes_the_fields_of_an_entry(tmp_path: Path) -> None:

@@ -91,6 +91,20 @@ def pools(dataset: Dataset, queries: Iterable[Query]) -> list[Pool]:
     ]
 
 
+def other_pools(dataset: Dataset, asked: Sequence[Pool], *, most: int) -> list[Pool]:
+    """Scopes of a set that are not among the pools asked, without queries, as bystanders.
+
+    The first `most` of them in the order of the corpus; none beside a pool of the whole corpus.
+    """
+    known = {pool.scope for pool in asked}
+    by_scope: dict[str, list[Document]] = {}
+    for document in dataset.documents if None not in known else ():
+        scope = document.scope
+        if scope is not None and scope not in known and (scope in by_scope or len(by_scope) < most):
+            by_scope.setdefault(scope, []).append(document)
+    return [_pool(scope, documents, (), ()) for scope, documents in by_scope.items()]
+
+
 def query_date(query: Query) -> int | None:
     """When the query was asked, if the set says so (milliseconds since the epoch)."""
     fields, _ = _fields({"date": query.metadata.get("date")})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from wsmem.errors import StrangeAnswerError, SystemUnavailableError, WsmemError
 from wsmem.evals.board import dataset_rows, mean_rows
 from wsmem.evals.card import checksums
-from wsmem.evals.entries import injected_bytes, pools, surfaced_ids
+from wsmem.evals.entries import injected_bytes, other_pools, pools, surfaced_ids
 from wsmem.evals.measures import INJECTED, score
 from wsmem.evals.plan import KEPT
 from wsmem.evals.reading import CORPUS, QUERIES, load_dataset
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 
     OnProgress = Callable[[str, float], None]
     """Called with a dataset's name and which further part of it, 0 to 1, is done."""
+
+
+BYSTANDERS = 32
+"""How many workspaces that nobody asks about stand in the store beside those that are asked."""
 
 
 def evaluate(plan: Plan, *, on_progress: OnProgress | None = None) -> Evaluation:
@@ -88,7 +92,9 @@ def evaluate_dataset(
     facts: dict[str, QueryFacts] = {}
     sizes: dict[str, int] = {}
     groups = pools(dataset, scored)
-    with PoolStore(groups, summaries=any(HOST in name for name in plan.systems)) as store:
+    beside = other_pools(dataset, groups, most=BYSTANDERS)
+    summaries = any(name.endswith(HOST) for name in plan.systems)
+    with PoolStore([*groups, *beside], summaries=summaries) as store:
         trial = _Trial(plan.systems, plan.depth, store)
         for pool in groups:
             trial.ask(pool)

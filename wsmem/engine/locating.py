@@ -100,8 +100,8 @@ class Locator:
     def _is_archived(self, scope: Scope) -> bool:
         return (
             scope.layer == "workspace"
-            and not self._exists(scope.key)
             and self._in_archive(scope.key)
+            and not self._exists(scope.key)
         )
 
     def _recorded_directories(self) -> Iterator[tuple[str, str]]:

@@ -59,10 +59,11 @@ _HOME = re.compile(
 )
 _ROOTS = "home|Users|srv|opt|mnt|media|data|work|workspaces?|projects?|var|tmp|private|root|Volumes"
 _PATH = re.compile(
-    rf"(?<![\w.~/\\:])(?:[A-Za-z]:[\\/]|~[\\/]|/(?=(?:{_ROOTS}|usr|etc)/))"
-    r"(?:[\w.@+~-]+[\\/])*[\w.@+~-]*"
+    rf"(?<![{_A}_.~/\\:])(?:[A-Za-z]:[\\/]|~[\\/]|/(?=(?:{_ROOTS}|usr|etc)/))"
+    r"(?:[\w.@+~-]+[\\/])*[A-Za-z0-9_.@+~-]*"
 )
-"""Paths of a file system; a route such as /orders/refunds is none."""
+"""Paths of a file system; a route such as /orders/refunds is none. A last part ends with its Latin
+letters, because Chinese goes on without a blank."""
 
 _PLAIN_HOSTS = frozenset({"localhost", "example.com", "example.org", "example.net"})
 _PLAIN_ADDRESSES = re.compile(r"127\.|0\.0\.0\.0|255\.255\.")
@@ -177,7 +178,7 @@ class Pseudonyms:
         plain = name.casefold()
         if plain in self._words:
             return self._words[plain]
-        if plain in _PLAIN_FOLDERS or _TELLS_NOTHING.fullmatch(plain):
+        if plain in _PLAIN_FOLDERS or _TELLS_NOTHING.fullmatch(plain) or self._is_given(name):
             return name
         return self._stand_in(FOLDER, name)
 
@@ -189,11 +190,15 @@ class Pseudonyms:
             text = _word_pattern(word).sub(self._words[word], text)
         return text
 
+    def _is_given(self, name: str) -> bool:
+        """Whether a name is a stand-in itself."""
+        return any(name in names.values() for names in self._given.values())
+
     def _stand_in(self, kind: str, name: str) -> str:
         """The name's stand-in; what is a stand-in already stays."""
         known = self._given[kind]
         key = name.casefold()
-        if name in known.values():
+        if self._is_given(name):
             return name
         if key not in known:
             known[key] = _STAND_INS[kind](len(known) + 1)

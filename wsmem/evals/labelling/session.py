@@ -57,8 +57,8 @@ def work_list(
     """
     chosen = list(only)
     if not chosen:
-        names = list(folder.pool)
-        wanted = max(1, round(share * len(names)))
+        names = [query for query, documents in folder.pool.items() if documents]
+        wanted = min(len(names), max(1, round(share * len(names))))
         sample = set(random.Random(folder.settings.seed).sample(names, wanted))
         chosen = [
             PairKey(query, document)

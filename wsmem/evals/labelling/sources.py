@@ -125,18 +125,18 @@ def from_store(
         raise DatasetError(str(memory_dir), None, problem, "give queries by --queries or --typed")
     chosen = _sample(chosen, limit, pooling.seed)
     settings = _settings(pooling, {key: item.cwd for key, item in snapshots.items()})
+    documents = list(_documents(store, snapshots))
     with new_folder(out, mode=0o700) as folder:
         write_folder(
             folder,
-            documents=_documents(store, snapshots),
+            documents=documents,
             queries=_query_rows(chosen),
             split=SPLIT,
         )
         pairs, skipped = _finish(folder, settings, _card(out.name, snapshots, chosen), pooling)
-        documents = sum(1 for _ in (folder / "corpus.jsonl").open(encoding="utf-8"))
     return MadeReport(
         folder=out,
-        documents=documents,
+        documents=len(documents),
         queries=len(chosen),
         pairs=pairs,
         origins=_count(candidate.origin for candidate in chosen),

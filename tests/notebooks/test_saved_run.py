@@ -12,7 +12,7 @@ from wsmem.evals.notebooks import saved_run
 from wsmem.evals.plan import Plan
 
 REMEDY = "run: python benchmarks/refresh_ranking.py, and read what changed with git diff"
-OURS = ("wsmem:reference", "wsmem:default")
+OURS = ("wsmem:reference", "wsmem:default", "wsmem:default@host")
 
 
 def test_the_saved_run_is_small_and_holds_no_path_of_a_machine() -> None:

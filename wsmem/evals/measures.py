@@ -1,7 +1,9 @@
 """Measures as values that print and parse, and scoring rankings with them.
 
 Ranked measures are the field's (ir_measures computes them); three of our own say what matters when
-memory is injected into a prompt: `FalseRecall`, `Answered` and `Bytes@k`.
+memory is injected into a prompt: `FalseRecall`, `Answered` and `Bytes@k`. The last counts titles
+and contents of the first k entries, without any frame; of a system that renders what a host is
+given (`@host`), it counts all of that, frame and summary included.
 """
 
 from __future__ import annotations

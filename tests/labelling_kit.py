@@ -112,7 +112,8 @@ def run_session(
     folder: LabellingFolder, answers: Iterable[str], *, judge: str = "ida", share: float = 1.0
 ) -> tuple[SessionReport, list[str]]:
     """A session with typed answers; input ends after the last of them."""
-    lines, typed = [], iter(answers)
+    lines: list[str] = []
+    typed = iter(answers)
     ledger = folder.ledger(judge)
     session = Session(
         folder,

@@ -116,6 +116,28 @@ def test_membench_times_inside_a_text_are_its_date(tmp_path: Path) -> None:
     assert dates == ["2024-10-01T08:00:00", None]
 
 
+def test_trajectories_that_are_numbered_alike_are_kept_apart(tmp_path: Path) -> None:
+    one = write_json(tmp_path / "Low.json", membench(["Hi.", "Oslo."], [1]))
+    twice = membench(["Hi.", "Rome."], [1])
+    twice["simple"]["roles"] *= 2
+    two = write_json(tmp_path / "High.json", twice)
+    folder, report = imported("membench", [one, two], tmp_path / "set")
+    assert list(labels(folder)) == [
+        "simple-roles-7/q3",
+        "High-simple-roles-7/q3",
+        "High-simple-roles-7~2/q3",
+    ]
+    assert report.questions == 3
+
+
+def test_a_question_without_a_target_is_left_out(tmp_path: Path) -> None:
+    shapes = membench(["Hi."], " "), membench(["Hi."], []), membench(["Oslo."], [0])
+    files = [write_json(tmp_path / f"{n}.json", value) for n, value in enumerate(shapes)]
+    folder, report = imported("membench", files, tmp_path / "set")
+    assert len(folder.queries) == 1
+    assert report.left_out == {"targets that are no message": 1, "questions without a target": 2}
+
+
 def ask(question: str, reference: Any) -> dict[str, Any]:
     return {"Question": question, "Answer": "a", "Reference Memory": reference}
 

@@ -191,6 +191,7 @@ def test_a_labelled_set_is_pooled_with_its_labels_as_a_hidden_labeller(tmp_path:
     }
     assert set(published) <= set(all_pairs(folder))
     assert folder.settings.unanswerable == ("q4",)
+    assert {item.severity for item in check_dataset(folder.path)} == {"warning"}
     assert folder.dataset.labels == {}
 
 

@@ -119,7 +119,7 @@ def _observations(
 
 def _pair(fact: Node) -> tuple[Node, Node]:
     parts = fact.elements()
-    if len(parts) != 2:
+    if len(parts) < 2:
         raise fact.fault("a fact and its evidence are needed")
     return parts[0], parts[1]
 

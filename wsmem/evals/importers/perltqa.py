@@ -170,19 +170,23 @@ def _first(memory: Node, keys: tuple[str, ...]) -> str:
 
 def _conversation(dialogue: Node) -> str:
     """All turns of a dialogue, with the moments it goes on at."""
+    contents = dialogue.member("contents")
+    if isinstance(contents.value, list):
+        return "\n".join(_flat(turn) for turn in contents.value)
     turns: list[str] = []
-    for moment, said in dialogue.member("contents").members().items():
+    for moment, said in contents.members().items():
         turns.append(moment)
-        turns += [turn.word() for turn in said.elements()]
+        turns += [_flat(turn.value) for turn in said.elements()]
     return "\n".join(turns)
 
 
 def _questions(sections: Node, character: _Character, request: Request) -> Iterator[Question]:
     for section in _SECTIONS:
-        found = sections.maybe(section)
+        found = sections.maybe(section) or sections.maybe(section.replace("_", " "))
         rows = [] if found is None else list(_rows(found))
         for position, row in enumerate(rows):
-            keys = _references(row.member("Reference Memory"))
+            reference = row.maybe("Reference Memory")
+            keys = [] if reference is None else _references(reference)
             targets = [character.find(section, key) for key in keys]
             request.left_out["references to no memory"] += targets.count(None)
             labels = {target: 1 for target in targets if target is not None}

@@ -32,7 +32,6 @@ _WRITTEN_IN = re.compile(r"time:?\s*'([^']*)'")
 _FILE = re.compile(r"(?:\d+_)?(?P<kind>.+?)_(?P<subject>[A-Za-z]+)\Z")
 _FAILED = ("[ERRORQ]", "[ERRORA]")
 _SPEAKERS = (("user", "user_message"), ("assistant", "agent", "assistant_message"))
-_SEVERAL_FILES = "files of one name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +52,20 @@ def read(request: Request) -> Iterator[Item]:
     for path in request.files:
         stem = path.name.removesuffix(".gz").removesuffix(".json")
         for kind, subject, trajectory in _trajectories(read_json(path), stem):
-            name = f"{kind}-{subject}-{trajectory.member('tid').word()}"
-            name = name if name not in used else f"{stem}-{name}"
-            if name in used:
-                raise trajectory.fault(f"there was a trajectory {name!r} before")
+            name = _new_name(f"{kind}-{subject}-{trajectory.member('tid').word()}", stem, used)
             used.add(name)
             yield from _trajectory(trajectory, name, kind, subject, request)
+
+
+def _new_name(name: str, stem: str, used: set[str]) -> str:
+    """The trajectory's name; of two files or lists that count alike, the later gets another."""
+    free, number = name, 1
+    if free in used:
+        free = name = f"{stem}-{name}"
+    while free in used:
+        number += 1
+        free = f"{name}~{number}"
+    return free
 
 
 def _trajectories(node: Node, stem: str) -> Iterator[tuple[str, str, Node]]:
@@ -82,7 +89,7 @@ def _trajectory(
 ) -> Iterator[Item]:
     steps = _steps(trajectory.member("message_list"))
     questions = _questions(trajectory)
-    if all(_failed(question) for question in questions):
+    if questions and all(_failed(question) for question in questions):
         request.left_out["trajectories that the source marks as failed"] += 1
         return
     names = [f"{name}/{position}" for position in range(len(steps))]
@@ -92,8 +99,9 @@ def _trajectory(
         if _failed(question):
             request.left_out["questions that the source marks as failed"] += 1
             continue
-        targets = question.member("target_step_id")
-        found = [_place(target, steps) for target in _targets(targets)]
+        targets = question.maybe("target_step_id")
+        wanted = [] if targets is None else _targets(targets)
+        found = [_place(target, steps) for target in wanted]
         request.left_out["targets that are no message"] += found.count(None)
         labels = {names[place]: 1 for place in found if place is not None}
         if not labels:
@@ -165,7 +173,7 @@ def _place(target: Node, steps: list[_Step]) -> int | None:
     part of a target says which.
     """
     parts = target.elements() if isinstance(target.value, list) else [target]
-    if not parts:
+    if not parts or parts[0].value is None or not str(parts[0].value).strip():
         return None
     number = _number(parts[0])
     found = [place for place, step in enumerate(steps) if step.number == number]

@@ -66,7 +66,8 @@ def agreements(
     for query_id in sorted(tables):
         for name in groups_of(queries.get(query_id)):
             members[name].append(query_id)
-    overall = _agreement(ALL, list(tables.values()), seed=seed)
+    # Sorted, since pairs come out of a set: the draws of the interval meet queries in their order.
+    overall = _agreement(ALL, [tables[query] for query in sorted(tables)], seed=seed)
     return [
         overall,
         *(

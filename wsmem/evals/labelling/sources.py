@@ -187,9 +187,8 @@ def from_dataset(
         for query_id, grades in labels.items():
             for document, grade in grades.items():
                 ledger.record(PairKey(query_id, document), min(grade, 2))
-        pairs, skipped = _finish(
-            folder, settings, card.model_copy(update={"name": out.name}), pooling, labels
-        )
+        about = {"name": out.name, "splits": {source.split: f"{len(queries)} queries"}}
+        pairs, skipped = _finish(folder, settings, card.model_copy(update=about), pooling, labels)
     return MadeReport(
         folder=out,
         documents=len(source.documents),

@@ -154,7 +154,7 @@ def test_a_damaged_run_is_named(tmp_path: Path) -> None:
 
 def test_a_clearly_better_distiller_is_said_to_be_better(run: DistillRun) -> None:
     first, second = (Contestant.of_run(run, name) for name in ("sil/ent × m", "good@1"))
-    found = contest(first, second, measures=["R(add)", "Restraint"])
+    found = contest(first, second, measures=["R(add)", "Restraint"], alpha=0.01)
     assert (found.cases, found.left_out) == (10, 0)
     recall, restraint = found.comparisons
     assert (recall.first, recall.second, recall.n) == (0.0, 1.0, 8)
@@ -162,7 +162,7 @@ def test_a_clearly_better_distiller_is_said_to_be_better(run: DistillRun) -> Non
     assert restraint.verdict == "inconclusive"
     # Two comparisons made together: 2/256 twice is above one in a hundred.
     assert recall.verdict == "inconclusive"
-    alone = contest(first, second, measures=["R(add)"]).comparisons[0]
+    alone = contest(first, second, measures=["R(add)"], alpha=0.01).comparisons[0]
     assert alone.verdict == "better"
 
 

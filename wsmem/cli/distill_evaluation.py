@@ -132,7 +132,7 @@ def compare(
     ] = "all",
     alpha: Annotated[
         float, typer.Option(metavar="P", help="Chance of any false verdict among all.")
-    ] = 0.01,
+    ] = 0.005,
     margin: Annotated[
         float, typer.Option(metavar="D", help="Differences up to this are no verdict.")
     ] = 0.0,

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-ALPHA = 0.01
-"""Chance of any false alarm among comparisons that are made together."""
+ALPHA = 0.005
+"""Chance of any false alarm among comparisons that are made together: half of the one in a hundred
+that may be seen, so that a thousand A/A runs show no more than that, either."""
 SWAPS = 9_999
 """Swaps sampled where not all can be tried; the smallest p-value is then 1e-4."""
 RESAMPLES = 2_000

@@ -88,6 +88,8 @@ class Settings:
     """Score an entry loses when it was shown in this session recently."""
     surfaced_window: int = 64
     """How many entries, the latest shown first, count as shown recently in a session."""
+    query_log: Literal["off", "on"] = "off"
+    """Whether queries are kept in the store, for a labelled set of one's own."""
     profile: str = "default"
     """Weight profile that ranks."""
 
@@ -243,7 +245,12 @@ _RULES: dict[str, _Rule] = {
     "deadline_ms": _whole(1, 3_600_000),
     "surfaced_penalty": _Rule("number", "a number from 0 to 1000", low=0, high=1_000),
     "surfaced_window": _whole(0, 100_000),
-    "profile": _Rule("text", "the name of a weight profile", pattern=r"[A-Za-z0-9][\w.-]*"),
+    "query_log": _choice(("off", "on")),
+    "profile": _Rule(
+        "text",
+        "the name of a weight profile, or the .json file of one",
+        pattern=r"[A-Za-z0-9][\w.-]*|.*\.json",
+    ),
     "language": _choice(get_args(Language)),
     "write_layer": _choice(get_args(Layer)),
     "recall_boundary": _choice(get_args(Layer)),

@@ -13,6 +13,7 @@ from wsmem.engine.identifiers import RandomIds
 from wsmem.engine.inspecting import Inspector, scope_of_key
 from wsmem.engine.keeping import Keeper
 from wsmem.engine.locating import Locator
+from wsmem.engine.query_log import QueryLog
 from wsmem.engine.recalling import Progress, Recaller, describe, late
 from wsmem.engine.registry import RegistrySync
 from wsmem.engine.running import StageRunner
@@ -115,6 +116,9 @@ class WorkspaceMemoryEngine:
             clock=clock,
         )
         self._surfaced = SurfacedMemories(settings.surfaced_window)
+        kept = settings.query_log == "on"
+        self._query_log = QueryLog(self.store.layout.internal) if kept else None
+        self._clock = clock
         self._registry = RegistrySync(self.store, resolver) if registry is not None else None
         self._registry_timer = Timers(sleep)
         self._closed = False
@@ -192,6 +196,9 @@ class WorkspaceMemoryEngine:
         if progress.place is not None:
             shown = (match.id for match in context.matches)
             self._surfaced.note(progress.place.root_session_id, shown)
+            if self._query_log is not None:
+                key = progress.place.main.key
+                self._workers.in_background(self._query_log.note, request.query, key, self._clock())
         return context
 
     async def checkpoint(self, request: CheckpointInput) -> CheckpointResult:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from wsmem.engine.query_log import LOG_NAME
 from wsmem.errors import InputFileError
 from wsmem.evals.near_duplicates import normalised
 from wsmem.redaction.redact import redact
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 Origin = Literal["pending", "checkpoint", "log", "typed"]
 
-LOG_NAME = "queries.jsonl"
-"""A query log beside the store's own files: one `{"query", "scope", "at"}` a line."""
 ANY_SCOPE = ""
 """Of a query that was given without a scope: the only workspace there is."""
 LONGEST = 600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,15 @@ def test_equal_answers_give_equal_trials() -> None:
     cases = load_case_set(DATASETS / "distill-en").of_split("train")
     first, second = (carry_out(cases, RuleDistiller()) for _ in range(2))
     assert first == second
+
+
+def test_cases_can_be_tried_inside_a_running_loop() -> None:
+    """As a cell of a notebook is."""
+
+    async def cell() -> int:
+        return len(carry_out([a_case()], FakeDistiller()).done)
+
+    assert asyncio.run(cell()) == 1
 
 
 def test_progress_is_told_of_every_case() -> None:

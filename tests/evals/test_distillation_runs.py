@@ -14,6 +14,7 @@ from wsmem.errors import InvalidInputError, RunFolderError, UnknownNameError
 from wsmem.evals.distillation.cases import load_case_set
 from wsmem.evals.distillation.comparing import Contestant, contest
 from wsmem.evals.distillation.evaluation import DistillPlan, NamedDistiller, evaluate
+from wsmem.evals.distillation.frames import contest_frame, figures_frame, matrix_frame
 from wsmem.evals.distillation.page import render, write_report
 from wsmem.evals.distillation.plots import confusion_chart, slice_chart
 from wsmem.evals.distillation.run import DistillRun, claim, is_run, write_run
@@ -218,6 +219,8 @@ def test_a_case_side_by_side(run: DistillRun) -> None:
     assert (line.given.effect, line.verdict) == ("added", "right")
     assert [line.verdict for line in wrong.lines] == ["not asked for"]
     assert wrong.faults == ("not asked for: add (#1)",)
+    assert str(right).splitlines()[0] == "c0, explicit-request: right"
+    assert "  became    added: new memory" in str(wrong).splitlines()
     failed = run.results("small", "sil/ent × m")[0]
     view = SideBySide.of(cases["c0"], failed, distiller="x")
     assert [line.verdict for line in view.lines] == ["missed"]
@@ -257,3 +260,15 @@ def test_charts_draw_themselves(run: DistillRun) -> None:
     lines = slice_chart(run, "small", "F1(all)").lines
     assert lines[0].name == "all"
     assert lines[0].cells["good@1"].value == pytest.approx(16 / 18)
+
+
+def test_frames_show_figures_as_texts(run: DistillRun) -> None:
+    frame = figures_frame(run.rows, ["R(add)", "Latency"])
+    assert frame.index.tolist() == ["R(add)", "Latency"]
+    assert frame["small", "good@1"].tolist() == ["1.000 [0.676–1.000] n 8", "–"]
+    matrix = matrix_frame(run.confusion("good@1"))
+    assert matrix.loc["none", "add"] == 2
+    first, second = (Contestant.of_run(run, name) for name in ("sil/ent × m", "good@1"))
+    found = contest_frame(contest(first, second, measures=["R(add)", "Overlap"]))
+    assert found.loc["R(add)", "difference"] == "+1.000"
+    assert found.index.tolist() == ["R(add)"]

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from wsmem.errors import DatasetError, UnknownNameError
 from wsmem.evals.catalogue import Source, add_source, own_folder, search_folders
-from wsmem.evals.distillation.cases import is_case_set
+from wsmem.evals.distillation.cases import is_case_set, load_case_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from wsmem.evals.distillation.cases import CaseSet
 
 
 def find_case_sets(folders: Iterable[Path]) -> dict[str, Source]:
@@ -48,6 +50,15 @@ def choose_case_sets(wanted: Sequence[str], *, own: Path | None = None) -> tuple
         for source in sources:
             add_source(chosen, source)
     return tuple(chosen.values())
+
+
+def load_own_case_sets(*, own: Path | None = None) -> dict[str, CaseSet]:
+    """Our own sets of cases, read, by name.
+
+    Raises:
+        DatasetError: there is none, or one has a fault.
+    """
+    return {source.name: load_case_set(source.path) for source in choose_case_sets((), own=own)}
 
 
 def _below(name: str, known: tuple[str, ...]) -> tuple[Source, ...]:

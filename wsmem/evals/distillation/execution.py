@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -122,7 +123,14 @@ def carry_out(
     cases: Iterable[Case], distiller: Distiller, *, on_progress: OnProgress | None = None
 ) -> Trials:
     """Ask about the cases one after the other; one that fails is a result like any other."""
-    return asyncio.run(_carry_out(cases, distiller, on_progress or (lambda _: None)))
+    work = _carry_out(cases, distiller, on_progress or (lambda _: None))
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    # A notebook runs its cells inside a loop, where no other can be run: one in a thread can.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 async def _carry_out(

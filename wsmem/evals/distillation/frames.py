@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from wsmem.evals.distillation.comparing import Contest
-    from wsmem.evals.distillation.side_by_side import SideBySide
 
 
 def figures_frame(
@@ -66,25 +65,6 @@ def matrix_frame(counts: Mapping[tuple[str, str], int]) -> pd.DataFrame:
     table = {given: [counts[wanted, given] for wanted in kinds] for given in kinds}
     frame: pd.DataFrame = _pandas().DataFrame(table, index=kinds)
     frame.index.name, frame.columns.name = "expected", "proposed"
-    return frame
-
-
-def case_frame(view: SideBySide) -> pd.DataFrame:
-    """A case side by side: one row an expectation or a proposal that nobody asked for."""
-    rows = [
-        {
-            "expected": "–"
-            if line.wanted is None
-            else f"{line.wanted.heading}: {line.wanted.text}",
-            "proposed": "–" if line.given is None else f"{line.given.heading}: {line.given.text}",
-            "became": "–" if line.given is None else f"{line.given.effect}: {line.given.reason}",
-            "verdict": line.verdict,
-        }
-        for line in view.lines
-    ]
-    frame: pd.DataFrame = _pandas().DataFrame(
-        rows, columns=["expected", "proposed", "became", "verdict"]
-    )
     return frame
 
 

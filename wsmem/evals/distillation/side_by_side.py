@@ -70,6 +70,20 @@ class SideBySide:
     answers: tuple[tuple[str, str, str], ...]
     """Question, what should come first, and how that went."""
 
+    def __str__(self) -> str:
+        """The case as plain text, without its conversation."""
+        parts = [f"{self.case}, {', '.join(self.slices)}: {'; '.join(self.faults) or 'right'}"]
+        for line in self.lines:
+            wanted, given = line.wanted, line.given
+            parts += [
+                "  expected  "
+                + ("nothing" if wanted is None else f"{wanted.heading}: {wanted.text}"),
+                "  proposed  " + ("nothing" if given is None else f"{given.heading}: {given.text}"),
+            ]
+            if given is not None:
+                parts.append(f"  became    {given.effect}: {given.reason}")
+        return "\n".join(parts)
+
     @property
     def right(self) -> bool:
         """Whether nothing is wrong."""

@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wsmem.errors import RunFolderError
-from wsmem.evals.notebooks import NotebookError, execute, faults, folder_faults, saved_run
+from wsmem.evals.notebooks import (
+    NotebookError,
+    execute,
+    faults,
+    folder_faults,
+    notebook_paths,
+    readers,
+    saved_run,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"
-RANKING = NOTEBOOKS / "01_ranking.ipynb"
 
 Cell = dict[str, Any]
 
@@ -256,6 +263,7 @@ def unknown_magic(cell: Cell) -> None:
     cell["source"] = ["# NBVAL_CHECK_OUTPUT\n", "%not_a_magic\n", "raise ValueError"]
 
 
+@pytest.mark.parametrize("original", notebook_paths(NOTEBOOKS), ids=lambda path: path.stem)
 @pytest.mark.parametrize(
     ("plant", "kind"),
     [
@@ -266,19 +274,27 @@ def unknown_magic(cell: Cell) -> None:
         pytest.param(unknown_magic, "magic", id="unknown-magic"),
     ],
 )
-def test_a_fault_planted_in_any_scored_cell_of_the_real_notebook_is_found(
-    tmp_path: Path, plant: Callable[[Cell], None], kind: str
+def test_a_fault_planted_in_any_scored_cell_of_a_real_notebook_is_found(
+    tmp_path: Path, plant: Callable[[Cell], None], kind: str, original: Path
 ) -> None:
-    notebook = json.loads(RANKING.read_text(encoding="utf-8"))
+    notebook = json.loads(original.read_text(encoding="utf-8"))
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     scored = [number for number, cell in enumerate(cells) if cell["outputs"]]
     assert len(scored) >= 8
     for number in scored:
-        copied = json.loads(RANKING.read_text(encoding="utf-8"))
+        copied = json.loads(original.read_text(encoding="utf-8"))
         plant([cell for cell in copied["cells"] if cell["cell_type"] == "code"][number])
         path = tmp_path / "copy.ipynb"
         path.write_text(json.dumps(copied), encoding="utf-8")
         assert (number, kind) in {(fault.cell, fault.kind) for fault in faults(path)}
+
+
+def test_notebooks_that_read_a_kept_run_are_known_by_its_name(tmp_path: Path) -> None:
+    reading = write(tmp_path, code('run = saved_run("ranking")'), name="b.ipynb")
+    write(tmp_path, code('run = saved_run("ranking_of_old")'), name="a.ipynb")
+    remark = code("x = 1") | {"cell_type": "markdown", "source": 'saved_run("ranking")'}
+    write(tmp_path, remark, name="c.ipynb")
+    assert readers(tmp_path, "ranking") == [reading]
 
 
 def test_running_a_notebook_stores_outputs_without_times_and_versions(tmp_path: Path) -> None:

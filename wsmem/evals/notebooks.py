@@ -119,6 +119,20 @@ def notebook_paths(folder: Path) -> list[Path]:
     )
 
 
+def readers(folder: Path, name: str) -> list[Path]:
+    """The notebooks of a folder that read a kept run, by its name as their code writes it.
+
+    Raises:
+        NotebookError: one of the notebooks cannot be read.
+    """
+    call = f'saved_run("{name}")'
+    return [
+        path
+        for path in notebook_paths(folder)
+        if any(call in cell.source for cell in _code_cells(path) if cell is not None)
+    ]
+
+
 def folder_faults(folder: Path) -> list[Fault]:
     """Faults of every notebook of a folder; a folder without notebooks is a fault as well.
 

@@ -14,7 +14,12 @@ from wsmem.errors import InvalidInputError, RunFolderError, UnknownNameError
 from wsmem.evals.distillation.cases import load_case_set
 from wsmem.evals.distillation.comparing import Contestant, contest
 from wsmem.evals.distillation.evaluation import DistillPlan, NamedDistiller, evaluate
-from wsmem.evals.distillation.frames import contest_frame, figures_frame, matrix_frame
+from wsmem.evals.distillation.frames import (
+    cases_frame,
+    contest_frame,
+    figures_frame,
+    matrix_frame,
+)
 from wsmem.evals.distillation.page import render, write_report
 from wsmem.evals.distillation.plots import confusion_chart, slice_chart
 from wsmem.evals.distillation.run import DistillRun, claim, is_run, write_run
@@ -260,6 +265,11 @@ def test_charts_draw_themselves(run: DistillRun) -> None:
     lines = slice_chart(run, "small", "F1(all)").lines
     assert lines[0].name == "all"
     assert lines[0].cells["good@1"].value == pytest.approx(16 / 18)
+
+
+def test_frames_count_cases(tmp_path: Path) -> None:
+    cases = load_case_set(write_cases(tmp_path / "small", lines()))
+    assert cases_frame([cases]).loc["small"].to_dict() == {"dev": "10 (2 nothing)"}
 
 
 def test_frames_show_figures_as_texts(run: DistillRun) -> None:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wsmem.cli.output import count, note, say
+from wsmem.cli.distill_printing import print_board, print_case, print_contest
+from wsmem.cli.output import count, note
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.table import Table
-
     from wsmem.evals.distillation.cases import CaseSet
-    from wsmem.evals.distillation.comparing import Contest, Contestant
-    from wsmem.evals.distillation.evaluation import Choice, DistillEvaluation, NamedDistiller
+    from wsmem.evals.distillation.comparing import Contestant
+    from wsmem.evals.distillation.evaluation import Choice, NamedDistiller
     from wsmem.evals.distillation.side_by_side import SideBySide
 
 DistillerNames = Annotated[
@@ -56,11 +54,6 @@ Split = Annotated[
 Seed = Annotated[int, typer.Option(metavar="S", help="Seed of the intervals.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
-_WIDEST = 1000
-"""Columns that no table reaches."""
-_SHOWN_WIDTH = 120
-"""Columns of a case side by side, where the terminal does not say."""
-
 
 def attach(group: typer.Typer) -> None:
     """Add the commands of this module to `wsmem distill`."""
@@ -93,6 +86,7 @@ def evaluate(
     from wsmem.evals.distillation.evaluation import DistillPlan  # noqa: PLC0415  slow to import
     from wsmem.evals.distillation.evaluation import evaluate as carry_out  # noqa: PLC0415
     from wsmem.evals.distillation.run import claim, write_run  # noqa: PLC0415
+    from wsmem.evals.run import strict_json  # noqa: PLC0415
 
     plan = DistillPlan(
         sets=_sets(dataset),
@@ -105,7 +99,12 @@ def evaluate(
     evaluation = carry_out(plan)
     if out is not None:
         write_run(evaluation, Path(out))
-    _print_board(evaluation, as_json=as_json)
+    if as_json:
+        rows = [row.to_json() for row in evaluation.rows]
+        skipped = [item.to_json() for item in evaluation.skipped]
+        print(strict_json({"rows": rows, "skipped": skipped}))
+    elif evaluation.results:
+        print_board(evaluation)
     for item in evaluation.skipped:
         named = f": {', '.join(item.cases)}" if item.cases else ""
         note(f"not scored: {item.distiller} on {item.dataset}: {item.reason}{named}")
@@ -159,7 +158,7 @@ def compare(
     if as_json:
         print(strict_json(found.to_json()))
         return
-    _print_contest(found, alpha)
+    print_contest(found, alpha)
 
 
 def show(
@@ -200,7 +199,7 @@ def show(
         print(strict_json({"cases": [asdict(view) for view in views]}))
         return
     for view in views:
-        _print_case(view)
+        print_case(view)
     if failures:
         note(f"{count(len(views), 'case')} with a fault")
 
@@ -308,137 +307,3 @@ def _tried(cases: CaseSet, distiller: NamedDistiller, split: str) -> list[SideBy
         SideBySide.of(stored_case(item), stored_judgement(item, ()), distiller=distiller.name)
         for item in map(judge, trials.done)
     ]
-
-
-def _print_board(evaluation: DistillEvaluation, *, as_json: bool) -> None:
-    from wsmem.evals.run import strict_json  # noqa: PLC0415  slow to import
-
-    if as_json:
-        rows = [row.to_json() for row in evaluation.rows]
-        skipped = [item.to_json() for item in evaluation.skipped]
-        print(strict_json({"rows": rows, "skipped": skipped}))
-        return
-    if not evaluation.results:
-        return
-    from rich.table import Table  # noqa: PLC0415
-
-    from wsmem.evals.distillation.board import WHOLE  # noqa: PLC0415
-    from wsmem.evals.distillation.measures import HEADLINE  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False)
-    for column in ("dataset", "distiller", "cases"):
-        table.add_column(column, justify="right" if column == "cases" else "left", no_wrap=True)
-    for name in HEADLINE:
-        table.add_column(name, justify="right", no_wrap=True)
-    for result in evaluation.results:
-        found = {row.measure: row.interval for row in result.rows if row.slice == WHOLE}
-        cells = (_figure(found[name].value, found[name].n) for name in HEADLINE)
-        table.add_row(result.dataset, result.distiller, str(len(result.judgements)), *cells)
-    _print_table(table)
-    note("in brackets: what a figure is a share of; --json or a report has all, with intervals")
-
-
-def _figure(value: float | None, n: int) -> str:
-    return "–" if value is None else f"{value:.3f} ({n})"
-
-
-def _print_contest(found: Contest, alpha: float) -> None:
-    from rich.table import Table  # noqa: PLC0415  slow to import
-
-    say(
-        f"A  {found.first}",
-        f"B  {found.second}",
-        f"{count(found.cases, 'shared case')}, {found.left_out} left out",
-        "",
-    )
-    columns = (
-        "measure", "A", "B", "B - A", "95 %", "p (Holm)", "would see", "better", "worse", "B is",
-    )  # fmt: skip
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        left = column in {"measure", "B is"}
-        table.add_column(column, justify="left" if left else "right", no_wrap=True)
-    for row in found.comparisons:
-        bounds = "–" if row.low is None or row.high is None else f"{row.low:+.3f} {row.high:+.3f}"
-        table.add_row(
-            row.name,
-            _number(row.first),
-            _number(row.second),
-            _number(row.difference, signed=True),
-            bounds,
-            _number(row.adjusted, digits=4),
-            _number(row.detectable),
-            str(row.better),
-            str(row.worse),
-            row.verdict,
-        )
-    _print_table(table)
-    note(
-        f"verdicts: paired randomisation over cases, at most {alpha:g} chance of any false one; "
-        "'would see' is the smallest difference that 80 % of such comparisons would find"
-    )
-
-
-def _number(value: float | None, *, digits: int = 3, signed: bool = False) -> str:
-    if value is None:
-        return "–"
-    return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
-
-
-def _print_case(view: SideBySide) -> None:
-    """A case: what was said and held, then expectation and proposal beside each other."""
-    from rich.console import Console  # noqa: PLC0415  slow to import
-    from rich.table import Table  # noqa: PLC0415
-
-    terminal = Console()
-    console = Console(
-        highlight=False,
-        markup=False,
-        width=terminal.width if terminal.is_terminal else _SHOWN_WIDTH,
-    )
-    say(f"══ {view.case} · {view.distiller} · {', '.join(view.slices)} · {view.scope}")
-    for identifier, role, text in view.messages:
-        say(f"  {identifier} {role}: {text}")
-    for identifier, kind, text in view.existing:
-        say(f"  held {identifier} ({kind}): {text}")
-    if view.note:
-        say(f"  note: {view.note}")
-    if view.failure:
-        say(f"  no answer: {view.failure}")
-    table = Table(show_lines=True, expand=True)
-    for column in ("expected", "proposed", "what became of it"):
-        table.add_column(column, ratio=1, overflow="fold")
-    for line in view.lines:
-        wanted, given = line.wanted, line.given
-        table.add_row(
-            "–" if wanted is None else _column(wanted.heading, wanted.text, wanted.required),
-            "–" if given is None else _column(f"#{given.number} {given.heading}", given.text,
-                                              given.quotes),
-            line.verdict if given is None else _column(line.verdict, f"{given.effect}: "
-                                                       f"{given.reason}", ()),
-        )  # fmt: skip
-    if view.lines:
-        with console.capture() as captured:
-            console.print(table)
-        say(captured.get().rstrip("\n"))
-    else:
-        say("  nothing expected, nothing proposed")
-    for query, wanted_first, said in view.answers:
-        say(f"  asked {query!r} (wanted: {wanted_first}): {said}")
-    say(*(f"  ✗ {fault}" for fault in view.faults) if view.faults else ("  ✓ right",), "")
-
-
-def _column(heading: str, text: str, further: Sequence[str]) -> str:
-    return "\n".join([heading, text, *(f"· {item}" for item in further)])
-
-
-def _print_table(table: Table) -> None:
-    """Print a table whole: a terminal may wrap its lines, but no cell is cut short."""
-    from rich.console import Console  # noqa: PLC0415  slow to import
-
-    console = Console(highlight=False, width=_WIDEST)
-    with console.capture() as captured:
-        console.print(table)
-    lines = (line.rstrip() for line in captured.get().splitlines())
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-    sys.stdout.flush()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import MissingExtraError
 from wsmem.evals.distillation.board import WHOLE
+from wsmem.evals.distillation.cases import SPLITS
 from wsmem.evals.distillation.measures import HEADLINE, measure_named
 from wsmem.evals.tables import Cell
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from wsmem.evals.distillation.cases import CaseSet
     from wsmem.evals.distillation.comparing import Contest
 
 
@@ -35,6 +37,21 @@ def figures_frame(
     table = {key: [texts.get(name, "–") for name in measures] for key, texts in found.items()}
     frame: pd.DataFrame = _pandas().DataFrame(table, index=list(measures))
     frame.index.name = "measure"
+    return frame
+
+
+def cases_frame(sets: Iterable[CaseSet]) -> pd.DataFrame:
+    """One row a set: how many cases each split has, and how many of them have nothing to keep."""
+    rows = {
+        cases.name: {
+            split: f"{len(chosen)} ({sum(not case.expected for case in chosen)} nothing)"
+            for split in SPLITS
+            if (chosen := cases.of_split(split))
+        }
+        for cases in sets
+    }
+    frame: pd.DataFrame = _pandas().DataFrame.from_dict(rows, orient="index").fillna("–")
+    frame.index.name = "cases"
     return frame
 
 

@@ -244,8 +244,9 @@ def _cells(
         for system in systems
         if system in by_system
     }
-    # How many documents happen to be judged makes no system better.
-    if measure.name == "Judged":
+    # How many documents happen to be judged makes no system better; and a host line's bytes hold
+    # frame and summary, the others' the bare entries.
+    if measure.name in {"Judged", "Bytes"}:
         return cells
     standings = _standings(cells, higher=measure.higher_is_better)
     return {

@@ -32,7 +32,7 @@ _MEANINGS = {
     "Judged": "share of the places whose entry somebody judged",
     "FalseRecall": "share of the queries nothing answers that recalled something; lower is better",
     "Answered": "share of the queries with an answer that recalled anything",
-    "Bytes": "UTF-8 bytes of the entries a prompt is given; @host: of the whole context, with frame",
+    "Bytes": "UTF-8 bytes of the entries a prompt is given; @host: of the whole context",
 }
 
 

@@ -228,8 +228,9 @@ def test_a_person_labels_in_a_terminal_is_interrupted_and_goes_on(
 
 
 _ON_ITS_OWN_TERMINAL = """
-import fcntl, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that the interrupt key interrupts
+import fcntl, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that the interrupt key interrupts,
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also below a job in the background
 from wsmem.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """

@@ -217,7 +217,7 @@ def test_a_person_labels_in_a_terminal_is_interrupted_and_goes_on(
     folder = open_folder(tmp_path / "again")
     pairs = sum(map(len, folder.pool.values()))
     first = _in_terminal(
-        ["label", str(folder.path), "--judge", "ida"], [b"2\n", b"u\n", b"1\n", b"\x03"]
+        ["label", str(folder.path), "--judge", "ida"], [b"2\n", b"u\n", b"1\n", INTERRUPT]
     )
     assert "taken back:" in first
     assert f"1 judgement in this session, {pairs - 1} left" in first
@@ -227,6 +227,7 @@ def test_a_person_labels_in_a_terminal_is_interrupted_and_goes_on(
     assert sorted(folder.ledger("ida").grades.values()) == [*[0] * (pairs - 1), 1]
 
 
+INTERRUPT = b"\x03"
 _ON_ITS_OWN_TERMINAL = """
 import fcntl, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that the interrupt key interrupts,
@@ -244,16 +245,21 @@ def _in_terminal(arguments: list[str], keys: list[bytes]) -> str:
         command, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
     ) as process:
         os.close(slave)
-        shown, waiting, end = b"", list(keys), time.monotonic() + 60
+        shown, waiting, pressed, end = b"", list(keys), b"", time.monotonic() + 60
         while time.monotonic() < end:
-            ready, _, _ = select.select([master], [], [], 0.2)
+            ready, _, _ = select.select([master], [], [], 1.0)
             if ready:
                 try:
                     shown += os.read(master, 65536)
                 except OSError:  # the other side was closed
                     break
+            elif pressed == INTERRUPT:
+                # Pressed between the question and the wait for an answer, it has no effect:
+                # Python looks for signals again only when the wait ends.
+                os.write(master, INTERRUPT)
             if waiting and shown.rstrip(b" ").endswith(b"help):"):
-                os.write(master, waiting.pop(0))
+                pressed = waiting.pop(0)
+                os.write(master, pressed)
                 shown += b"\n"  # what was asked is answered
         else:
             process.kill()

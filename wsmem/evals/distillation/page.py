@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError, RunFolderError
 from wsmem.evals.distillation.board import WHOLE
 from wsmem.evals.distillation.measures import HEADLINE, MEASURES, USAGE
 from wsmem.evals.distillation.plots import confusion_chart, slice_chart
 from wsmem.evals.distillation.side_by_side import SideBySide
+from wsmem.evals.pages import FILE, render_page, write_page
 from wsmem.evals.tables import Cell
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from wsmem.evals.distillation.run import DistillRun
     from wsmem.evals.plots import Chart
 
-FILE = "report.html"
-"""The name a report has in the folder of its run."""
 TEMPLATE = "distill_report.html"
 MOST_FAILURES = 40
 """Failures shown of one distiller on one set; how many more there are is said."""
@@ -117,22 +115,7 @@ def render(run: DistillRun) -> str:
     Raises:
         RunFolderError: the run lacks something that a run has.
     """
-    try:
-        import jinja2  # noqa: PLC0415  an extra
-    except ImportError as error:
-        raise MissingExtraError("jinja2", "eval") from error
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("wsmem.evals"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    try:
-        return environment.get_template(TEMPLATE).render(page=page_view(run))
-    except (KeyError, IndexError, jinja2.UndefinedError) as error:
-        problem = f"does not hold what a run holds ({error})"
-        raise RunFolderError(str(run.path), problem, "evaluate again into this folder") from error
+    return render_page(TEMPLATE, lambda: page_view(run), run=run.path)
 
 
 def write_report(run: DistillRun, out: Path | None = None) -> Path:
@@ -141,15 +124,7 @@ def write_report(run: DistillRun, out: Path | None = None) -> Path:
     Raises:
         RunFolderError: the file cannot be written.
     """
-    path = out or run.path / FILE
-    page = render(run)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-        raise RunFolderError(str(path), problem, "name another file by --out") from error
-    return path
+    return write_page(render(run), out or run.path / FILE)
 
 
 def _set(run: DistillRun, name: str) -> SetView:

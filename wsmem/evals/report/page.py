@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError, RunFolderError
+from wsmem.evals.pages import FILE, render_page, write_page
 from wsmem.evals.report.view import page_view
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from wsmem.evals.run import Run
-
-FILE = "report.html"
-"""The name a report has in the folder of its run."""
 
 
 def render(run: Run) -> str:
@@ -22,23 +19,7 @@ def render(run: Run) -> str:
     Raises:
         RunFolderError: the run lacks something that a run has.
     """
-    try:
-        import jinja2  # noqa: PLC0415  an extra
-    except ImportError as error:
-        raise MissingExtraError("jinja2", "eval") from error
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("wsmem.evals"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = _number
-    try:
-        return environment.get_template(FILE).render(page=page_view(run))
-    except (KeyError, jinja2.UndefinedError) as error:
-        problem = f"does not hold what a run holds ({error})"
-        raise RunFolderError(str(run.path), problem, "evaluate again into this folder") from error
+    return render_page(FILE, lambda: page_view(run), run=run.path, filters={"number": _number})
 
 
 def write_report(run: Run, out: Path | None = None) -> Path:
@@ -47,15 +28,7 @@ def write_report(run: Run, out: Path | None = None) -> Path:
     Raises:
         RunFolderError: the file cannot be written.
     """
-    path = out or run.path / FILE
-    page = render(run)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-        raise RunFolderError(str(path), problem, "name another file by --out") from error
-    return path
+    return write_page(render(run), out or run.path / FILE)
 
 
 def _number(value: float | None, digits: int = 3, *, signed: bool = False) -> Any:

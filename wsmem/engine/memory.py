@@ -6,6 +6,8 @@ import asyncio
 import logging
 import math
 import time
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from wsmem.engine.corpora import Corpora
@@ -143,6 +145,7 @@ class WorkspaceMemoryEngine:
         self._closed = True
         await self._registry_timer.close(drain_s=drain_s)
         await self._runner.close(drain_s=drain_s)
+        await self._workers.settled()
         self._workers.close()
 
     async def idle(self) -> None:
@@ -198,7 +201,9 @@ class WorkspaceMemoryEngine:
             self._surfaced.note(progress.place.root_session_id, shown)
             if self._query_log is not None:
                 key = progress.place.main.key
-                self._workers.in_background(self._query_log.note, request.query, key, self._clock())
+                note = partial(self._query_log.note, request.query, key, self._clock())
+                with suppress(OSError):  # a query that is not kept must not fail the answer
+                    self._workers.write_later(note)
         return context
 
     async def checkpoint(self, request: CheckpointInput) -> CheckpointResult:

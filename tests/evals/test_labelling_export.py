@@ -122,12 +122,12 @@ def test_what_names_nobody_stays(text: str) -> None:
 
 
 def test_the_same_name_is_the_same_everywhere_and_words_are_whole() -> None:
-    names = Pseudonyms(names=["Acme"], directories=["/work/acme-shop"])
+    names = Pseudonyms(names=["Acme"], directories=["/srv/acme-shop"])
     names.learn("/home/max/x")
     assert names.replace("ACME and acme's max, maximum, acme-shop") == (
         "name1 and name1's user1, maximum, folder1"
     )
-    again = Pseudonyms(names.given, names=["Acme"], directories=["/work/acme-shop"])
+    again = Pseudonyms(names.given, names=["Acme"], directories=["/srv/acme-shop"])
     assert again.replace("acme") == "name1"
     assert again.given == names.given
 

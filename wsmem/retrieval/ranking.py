@@ -30,6 +30,12 @@ class Candidates(NamedTuple):
     documents: Ints
     matched: Ints
     signals: dict[str, Floats]
+    evidence: Floats
+    """Terms matching: mass each holds of what proves something (see `evidence`); else ones."""
+    total_evidence: float = 1.0
+    """The same of the whole query."""
+    greatest_mass: float = 1.0
+    """Mass of one term of full weight and greatest rarity."""
 
 
 def rank(
@@ -81,9 +87,8 @@ def candidates(
     dense: dict[str, Floats] = {}
     families = {FAMILY[name] for name in wanted} | {profile.matching}
     if not len(index):
-        return Candidates(
-            np.empty(0, np.int64), np.empty(0, np.int64), {name: np.empty(0) for name in wanted}
-        )
+        none = np.empty(0, np.int64)
+        return Candidates(none, none, {name: np.empty(0) for name in wanted}, np.empty(0))
     if "terms" in families:
         terms = term_columns(index, query, wanted)
         dense |= terms.signals
@@ -98,8 +103,12 @@ def candidates(
         documents = np.flatnonzero(substrings.matched)
         matched = substrings.matched[documents]
     signals = {name: column[documents] for name, column in dense.items()}
+    signals |= _entry_signals(index, documents, now, surfaced, wanted)
+    if profile.matching != "terms":
+        return Candidates(documents, matched, signals, np.ones(len(documents)))
+    evidence = terms.evidence[documents]
     return Candidates(
-        documents, matched, signals | _entry_signals(index, documents, now, surfaced, wanted)
+        documents, matched, signals, evidence, terms.total_evidence, terms.greatest_mass
     )
 
 

@@ -111,6 +111,31 @@ class RunFolderError(WsmemError, ValueError):
         return f"{self.path}: {self.problem}; {self.remedy}"
 
 
+class LostUnitError(WsmemError, RuntimeError):
+    """A unit of work ended its process every time it was tried; the other units went on."""
+
+    def __init__(self, unit: str, attempts: int, reason: str) -> None:
+        super().__init__(unit, attempts, reason)  # args rebuild the error when unpickled
+        self.unit, self.attempts, self.reason = unit, attempts, reason
+
+    def __str__(self) -> str:
+        return (
+            f"{self.unit}: its process ended without a result, {self.attempts} times "
+            f"({self.reason}); memory may be short: try fewer processes, or this part alone"
+        )
+
+
+class ClusterError(WsmemError, RuntimeError):
+    """A cluster cannot be used as it is; none of the work was begun on it."""
+
+    def __init__(self, cluster: str, problem: str, remedy: str) -> None:
+        super().__init__(cluster, problem, remedy)  # args rebuild the error when unpickled
+        self.cluster, self.problem, self.remedy = cluster, problem, remedy
+
+    def __str__(self) -> str:
+        return f"cluster {self.cluster}: {self.problem}; {self.remedy}"
+
+
 class StoreError(WsmemError):
     """The memory files could not be read or written as asked."""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -30,11 +28,13 @@ from wsmem.evals.systems.base import Serving
 from wsmem.evals.systems.pool_store import PoolStore
 from wsmem.evals.systems.registry import make_system
 from wsmem.evals.systems.wsmem import HOST, WsmemSystem
+from wsmem.evals.workers import open_workers, tell
 from wsmem.evals.worst import explain_worst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from wsmem.errors import LostUnitError
     from wsmem.evals.catalogue import Source
     from wsmem.evals.dataset import Dataset, Query
     from wsmem.evals.entries import Pool
@@ -60,7 +60,7 @@ def evaluate(plan: Plan, *, on_progress: OnProgress | None = None) -> Evaluation
     report = on_progress or (lambda _dataset, _part: None)
     runnable, skipped = _runnable(plan.systems)
     able = replace(plan, systems=runnable)
-    outcomes = list(_outcomes(able, report)) if runnable else []
+    outcomes = _outcomes(able, report) if runnable else []
     datasets = tuple(outcome for outcome in outcomes if isinstance(outcome, DatasetResult))
     skipped += [outcome for outcome in outcomes if isinstance(outcome, Skipped)]
     skipped += [item for dataset in datasets for item in dataset.skipped]
@@ -250,29 +250,50 @@ def _runnable(names: Sequence[str]) -> tuple[tuple[str, ...], list[Skipped]]:
     return tuple(runnable), skipped
 
 
-def _outcomes(plan: Plan, report: OnProgress) -> Iterator[DatasetResult | Skipped]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unit:
+    """What one worker does at a time: all systems on one dataset."""
+
+    place: int
+    """Of the dataset in the plan."""
+    plan: Plan
+
+    @property
+    def source(self) -> Source:
+        return self.plan.sources[self.place]
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+
+def _outcomes(plan: Plan, report: OnProgress) -> list[DatasetResult | Skipped]:
     """Results in the order of the plan."""
-    if plan.jobs == 1 or len(plan.sources) < 2:
-        for source in plan.sources:
-            yield evaluate_dataset(source, plan, report)
-        return
-    found: dict[str, DatasetResult | Skipped] = {}
-    workers = min(plan.jobs, len(plan.sources))
-    # Fresh interpreters: a forked one would inherit the threads of NumPy and of the caller.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        # The longest first, so that no process is left alone with it at the end.
-        sources = sorted(plan.sources, key=_work, reverse=True)
-        tasks = {pool.submit(evaluate_dataset, source, plan): source for source in sources}
-        for task in as_completed(tasks):
-            name = tasks[task].name
-            try:
-                found[name] = task.result()
-            except BrokenExecutor as error:
-                reason = f"its process ended without a result: {error}"
-                found[name] = Skipped(system=EVERY_SYSTEM, dataset=name, reason=reason)
-            report(name, 1.0)
-    yield from (found[source.name] for source in plan.sources)
+    # The longest first, so that no process is left alone with it at the end.
+    places = range(len(plan.sources))
+    order = sorted(places, key=lambda place: _work(plan.sources[place]), reverse=True)
+    units = [_Unit(place=place, plan=plan) for place in order]
+    done = [0.0] * len(units)
+
+    def on_told(number: int, part: float) -> None:
+        done[number] += part
+        report(units[number].name, part)
+
+    def on_lost(number: int, error: LostUnitError) -> DatasetResult | Skipped:
+        return Skipped(system=EVERY_SYSTEM, dataset=units[number].name, reason=str(error))
+
+    found: dict[int, DatasetResult | Skipped] = {}
+    with open_workers(jobs=plan.jobs) as workers:
+        for number, outcome in workers.unordered(
+            _evaluate_unit, units, on_told=on_told, on_lost=on_lost
+        ):
+            found[units[number].place] = outcome
+            report(units[number].name, 1.0 - done[number])
+    return [found[place] for place in places]
+
+
+def _evaluate_unit(unit: _Unit) -> DatasetResult | Skipped:
+    return evaluate_dataset(unit.source, unit.plan, lambda _dataset, part: tell(part))
 
 
 def _work(source: Source) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wsmem.errors import UnknownNameError
-from wsmem.evals.systems import bm25, dense, wsmem
+from wsmem.evals.systems import bm25, dense, rank_bm25, tantivy, wsmem
 from wsmem.evals.systems.bm25 import Bm25System
 from wsmem.evals.systems.dense import DenseSystem
 from wsmem.evals.systems.fts5 import BIGRAM, TRIGRAM, Fts5System
+from wsmem.evals.systems.rank_bm25 import RankBm25System
+from wsmem.evals.systems.tantivy import TantivySystem
 from wsmem.evals.systems.wsmem import HOST, HostSystem, WsmemSystem, profile_of
 
 if TYPE_CHECKING:
@@ -26,11 +28,19 @@ DEFAULT_SYSTEMS = (
 )
 """What is compared unless something else is asked for."""
 
+PEERS = (
+    bm25.NAME,
+    Fts5System(TRIGRAM).name,
+    Fts5System(BIGRAM).name,
+    tantivy.NAME,
+    rank_bm25.NAME,
+)
+"""Lexical engines of others; the last two rank as the first does and differ in their speed."""
+
 
 def system_names() -> tuple[str, ...]:
     """Every name that can be asked for, except the paths of profile files."""
-    peers = (bm25.NAME, Fts5System(TRIGRAM).name, Fts5System(BIGRAM).name, dense.NAME)
-    return (*wsmem.names(), *peers)
+    return (*wsmem.names(), *PEERS, dense.NAME)
 
 
 def check_system(name: str) -> None:
@@ -67,6 +77,10 @@ def make_system(name: str, store: PoolStore | None = None) -> System:
         return kind.of(name, store)
     if name == bm25.NAME:
         return Bm25System()
+    if name == tantivy.NAME:
+        return TantivySystem()
+    if name == rank_bm25.NAME:
+        return RankBm25System()
     if name == dense.NAME:
         return DenseSystem.load()
     return Fts5System(TRIGRAM if name.endswith(TRIGRAM) else BIGRAM)

@@ -1,0 +1,82 @@
+"""`rank-bm25`: the BM25 many scripts import, in plain Python, over the terms of our `default`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wsmem.errors import SystemUnavailableError
+from wsmem.evals.systems.shared import analysed, peer_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from wsmem.records import MemoryEntry
+
+NAME = "rank-bm25"
+VARIANT = "BM25Plus"
+"""Its rarity is log((N + 1) / n), above zero for every term. The library's Okapi variant gives a
+term that half of the entries hold a weight of zero, and so finds nothing in small scopes."""
+K1, B, DELTA = 1.2, 0.75, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RankBm25System:
+    """BM25+ (Lv and Zhai, 2011); query terms count as often as written."""
+
+    name: str = NAME
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The variant and its parameters."""
+        parameters = {"variant": VARIANT, "k1": K1, "b": B, "delta": DELTA}
+        return {**parameters, "library": metadata.version(NAME)}
+
+    def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Prepared:  # noqa: ARG002  no clock here
+        """Count the terms of every entry."""
+        try:
+            import rank_bm25  # noqa: PLC0415  an extra
+        except ImportError as error:
+            raise SystemUnavailableError(
+                NAME, "rank-bm25 is not installed; run: pip install 'wsmem[peers]'"
+            ) from error
+        pool = analysed(entries)
+        if not any(pool.terms):  # the library divides by the mean length
+            return _Prepared(pool.ids, None)
+        return _Prepared(pool.ids, rank_bm25.BM25Plus(pool.terms, k1=K1, b=B, delta=DELTA))
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    ids: list[str]
+    index: Any
+    """A `rank_bm25.BM25Plus`, or `None` when no entry has a term."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
+    ) -> list[str]:
+        if self.index is None:
+            return []
+        wanted = [term for term in peer_terms(query) if term in self.index.idf]
+        if not wanted:
+            return []
+        scores = self.index.get_scores(wanted)
+        # This variant gives every entry something for every term; more is what a match gets.
+        matching = np.flatnonzero(scores > self._without_match(wanted))
+        # Stable, so that equal scores stay in tie order.
+        best = matching[np.argsort(-scores[matching], kind="stable")][:limit]
+        return [self.ids[position] for position in best]
+
+    def _without_match(self, wanted: Sequence[str]) -> float:
+        """What an entry with none of the terms scores, added in the library's own order."""
+        total = 0.0
+        for term in wanted:
+            total += self.index.idf[term] * DELTA
+        return total

@@ -49,7 +49,7 @@ def manifest(evaluation: Evaluation) -> dict[str, Any]:
         "started": evaluation.started.isoformat(timespec="seconds"),
         "finished": evaluation.finished.isoformat(timespec="seconds"),
         "python": platform.python_version(),
-        "packages": _versions(),
+        "packages": package_versions(),
         "machine": {
             "platform": platform.platform(),
             "processor": platform.machine(),
@@ -99,7 +99,8 @@ def commit(folder: Path | None = None) -> str | None:
         return None
 
 
-def _versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
+    """Versions of the installed packages that can change a figure, by name."""
     found = {}
     for package in _PACKAGES:
         try:

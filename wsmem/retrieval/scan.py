@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from wsmem.records import Match
 from wsmem.retrieval.fields import changed_ms
 from wsmem.retrieval.order import best, in_order
+from wsmem.retrieval.scanned_terms import ScannedTerms
 from wsmem.retrieval.signals import clamped_importance, recency
-from wsmem.retrieval.terms_scan import terms_earned
+from wsmem.retrieval.terms_scan import Question, terms_earned
+from wsmem.text.analysis import analyze_query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -39,7 +41,7 @@ def scan(
     # Every match, and beside it every signal of the families the profile weighs.
     families: list[dict[int, Earned]] = []
     if profile.matching == "terms" or profile.uses("terms"):
-        terms, matched = terms_earned(searched, query, profile)
+        terms, matched = _terms_earned(searched, query, profile)
         families.append(terms)
     if profile.matching == "substring" or profile.uses("substring"):
         substrings, tokens = _substring_earned(searched, query)
@@ -50,14 +52,15 @@ def scan(
     matches = []
     for at, count in sorted(matched.items()):
         entry = searched[at]
-        earned = _entry_earned(entry, now, shown)
+        earned = entry_earned(entry.importance, changed_ms(entry), shown=entry.id in shown, now=now)
         for family in families:
             earned.update(family.get(at, {}))
-        matches.append(Match(entry=entry, score=_score(earned, profile), matched=count))
+        matches.append(Match(entry=entry, score=score_of(earned, profile), matched=count))
     return in_order(best(matches, limit), profile)[:limit]
 
 
-def _score(earned: Earned, profile: Profile) -> float:
+def score_of(earned: Earned, profile: Profile) -> float:
+    """Weighted signals added in the order of `signals.SIGNALS`, as `ranking.weigh` does."""
     score = 0.0
     for name, weight in profile.weights.items():
         value = weight * earned.get(name, 0.0)
@@ -66,12 +69,23 @@ def _score(earned: Earned, profile: Profile) -> float:
     return score
 
 
-def _entry_earned(entry: MemoryEntry, now: int, shown: frozenset[str]) -> Earned:
+def entry_earned(importance: float, changed: float | None, *, shown: bool, now: int) -> Earned:
+    """Signals of the entry family."""
     return {
-        "importance": clamped_importance(entry.importance),
-        "recency": recency(changed_ms(entry), now),
-        "surfaced": float(entry.id in shown),
+        "importance": clamped_importance(importance),
+        "recency": recency(changed, now),
+        "surfaced": float(shown),
     }
+
+
+def _terms_earned(
+    entries: Sequence[MemoryEntry], text: str, profile: Profile
+) -> tuple[dict[int, Earned], dict[int, int]]:
+    query = analyze_query(text)
+    if not query.terms or not entries:
+        return {}, {}
+    source = ScannedTerms(entries, query)
+    return terms_earned(source, Question.of(source, query, profile), profile)
 
 
 def _substring_earned(

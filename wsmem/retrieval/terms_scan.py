@@ -1,21 +1,23 @@
-"""Signals of the terms family for one query over unindexed entries, in the standard library."""
+"""Signals of the terms family for one query, entry by entry, in the standard library.
+
+The one place for the scan and for postings kept in a file; `wsmem.retrieval.terms_query` is the
+same for the arrays of an index.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from wsmem.retrieval.evidence import evidence_masses, evidence_needed
+from wsmem.retrieval.evidence import Evidence, evidence_masses, evidence_needed
 from wsmem.retrieval.fields import TAG, TERM, TITLE
 from wsmem.retrieval.signals import LENGTH_B, SATURATION_K1, rarity
-from wsmem.retrieval.text_scan import TextScan
-from wsmem.text.analysis import analyze_query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
-    from wsmem.records import MemoryEntry
     from wsmem.retrieval.profile import Profile
-    from wsmem.retrieval.text_scan import Held, Occurrence
+    from wsmem.retrieval.terms_source import Held, TermSource
     from wsmem.text.analysis import Query
 
 Earned = dict[str, float]
@@ -31,55 +33,68 @@ _SHARES = (
     "retrieval_terms",
     "pairs",
 )
+MASS_SHARES = frozenset(
+    {"coverage", "saturation", "length_saturation", "title", "tags", "retrieval_terms"}
+)
+"""Those to which a term adds at most its share of the query's mass; every share is 0 to 1."""
+
 _FIELD_SHARES = (("title", TITLE), ("tags", TAG), ("retrieval_terms", TERM))
 
 
+class Question(NamedTuple):
+    """A query weighed against the entries that are searched."""
+
+    query: Query
+    masses: tuple[float, ...]
+    """Of each term."""
+    evidence: Evidence
+    needed: float
+    """Mass of what proves something that an entry must hold to match."""
+
+    @classmethod
+    def of(cls, source: TermSource, query: Query, profile: Profile) -> Question:
+        """Weigh the terms of a query by how rare they are."""
+        masses = tuple(
+            term.weight * rarity(source.size, source.frequency(term.text)) for term in query.terms
+        )
+        evidence = evidence_masses(query, masses)
+        greatest = rarity(source.size, 1)
+        needed = evidence_needed(profile, sum(evidence.masses), greatest)
+        return cls(query, masses, evidence, needed)
+
+
 def terms_earned(
-    entries: Sequence[MemoryEntry], text: str, profile: Profile
+    source: TermSource,
+    question: Question,
+    profile: Profile,
+    among: AbstractSet[int] | None = None,
 ) -> tuple[dict[int, Earned], dict[int, int]]:
-    """Signals of every entry with evidence enough, and how many terms each holds; by place."""
-    query = analyze_query(text)
-    if not query.terms or not entries:
+    """Signals of every entry with evidence enough, and how many terms each holds; by number.
+
+    Args:
+        source: Counts the terms.
+        question: The query, weighed against the same source.
+        profile: Says which signals are wanted.
+        among: Only these entries are looked at; all when `None`.
+    """
+    query = question.query
+    if not query.terms or not source.size:
         return {}, {}
-    texts = TextScan(entries)
-    function = texts.function_words(term.text for term in query.terms if term.text.isupper())
-    places = {
-        term.text: texts.occurrences(term.text) for term in query.terms if term.text not in function
-    }
-    holding = [
-        function[term.text] if term.text in function else _by_entry(places[term.text])
-        for term in query.terms
-    ]
-    masses = [
-        term.weight * rarity(len(entries), len(held))
-        for term, held in zip(query.terms, holding, strict=True)
-    ]
-    matched = _sufficient(query, masses, holding, profile, rarity(len(entries), 1))
+    holding = [source.held(term.text, among) for term in query.terms]
+    matched = _sufficient(question, holding, among)
     earned = {at: dict.fromkeys(_SHARES, 0.0) for at in matched}
-    _add_shares(earned, query, masses, holding, texts.lengths)
+    average = source.total_length / source.size or 1.0
+    _add_shares(earned, question, holding, source.lengths(earned.keys()), average)
     if "pairs" in profile.weights:
-        _add_pairs(earned, query, masses, texts, places)
+        _add_pairs(earned, question, source)
     return earned, matched
 
 
-def _by_entry(occurrences: Sequence[Occurrence]) -> Held:
-    """Count and field bits of a term in each entry that holds it."""
-    held: Held = {}
-    for occurrence in occurrences:
-        times, fields = held.get(occurrence.entry, (0, 0))
-        held[occurrence.entry] = (times + occurrence.times, fields | occurrence.field)
-    return held
-
-
 def _sufficient(
-    query: Query,
-    masses: Sequence[float],
-    holding: Sequence[Held],
-    profile: Profile,
-    greatest: float,
+    question: Question, holding: Sequence[Held], among: AbstractSet[int] | None
 ) -> dict[int, int]:
     """Entries with evidence enough, and how many terms each holds."""
-    evidence = evidence_masses(query, masses)
+    evidence = question.evidence
     held: dict[int, float] = {}
     decided: set[int] = set()
     for number, entries in enumerate(holding):
@@ -89,27 +104,26 @@ def _sufficient(
                 held[at] = held.get(at, 0.0) + mass
         if evidence.deciding is None or evidence.deciding[number]:
             decided.update(entries)
-    needed = evidence_needed(profile, sum(evidence.masses), greatest)
     return {
         at: sum(at in entries for entries in holding)
         for at, mass in held.items()
-        if mass >= needed and at in decided
+        if mass >= question.needed and at in decided and (among is None or at in among)
     }
 
 
 def _add_shares(
     earned: dict[int, Earned],
-    query: Query,
-    masses: Sequence[float],
+    question: Question,
     holding: Sequence[Held],
-    lengths: Sequence[int],
+    lengths: Mapping[int, int] | Sequence[int],
+    average: float,
 ) -> None:
     """Sum the shares in the order of the query's terms, as the index does, then scale them."""
-    average = sum(lengths) / len(lengths) or 1.0
+    terms, masses = question.query.terms, question.masses
     norms = {
         at: SATURATION_K1 * (1.0 - LENGTH_B + LENGTH_B * (lengths[at] / average)) for at in earned
     }
-    for term, mass, entries in zip(query.terms, masses, holding, strict=True):
+    for term, mass, entries in zip(terms, masses, holding, strict=True):
         for at in _common(earned, entries):
             shares, (times, fields) = earned[at], entries[at]
             shares["coverage"] += mass
@@ -120,7 +134,7 @@ def _add_shares(
                 for name, bit in _FIELD_SHARES:
                     if fields & bit:
                         shares[name] += mass
-    total, weights = sum(masses) or 1.0, sum(term.weight for term in query.terms) or 1.0
+    total, weights = sum(masses) or 1.0, sum(term.weight for term in terms) or 1.0
     for shares in earned.values():
         for name in shares:
             shares[name] /= weights if name == "word_coverage" else total
@@ -130,27 +144,13 @@ def _common(earned: Mapping[int, Earned], entries: Held) -> Collection[int]:
     return earned.keys() & entries.keys()
 
 
-def _add_pairs(
-    earned: dict[int, Earned],
-    query: Query,
-    masses: Sequence[float],
-    texts: TextScan,
-    places: Mapping[str, Sequence[Occurrence]],
-) -> None:
-    by_term = {term.text: mass for term, mass in zip(query.terms, masses, strict=True)}
+def _add_pairs(earned: dict[int, Earned], question: Question, source: TermSource) -> None:
+    query = question.query
+    by_term = {term.text: mass for term, mass in zip(query.terms, question.masses, strict=True)}
     pair_masses = [by_term.get(a, 0.0) + by_term.get(b, 0.0) for a, b in query.pairs]
-    # Only entries that match can earn anything, which leaves few places to look at.
-    kept = {
-        term: [item for item in items if item.entry in earned] for term, items in places.items()
-    }
-    for (first, second), mass in zip(query.pairs, pair_masses, strict=True):
-        if first not in kept:
-            found = texts.preceded_by_word(kept[second], first)
-        elif second not in kept:
-            found = texts.followed_by_word(kept[first], second)
-        else:
-            found = texts.neighbours(kept[first], kept[second])
-        for at in found:
+    found = source.neighbours(query.pairs, earned.keys())
+    for entries, mass in zip(found, pair_masses, strict=True):
+        for at in entries:
             earned[at]["pairs"] += mass
     total = sum(pair_masses) or 1.0
     for shares in earned.values():

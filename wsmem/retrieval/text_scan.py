@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from wsmem.records import MemoryEntry
+    from wsmem.retrieval.terms_source import Held
 
 # Noncharacters: no text holds them for a purpose, and folding leaves them alone.
 _FIELD_END, _ENTRY_END = "\ufdd0", "\ufdd1"
 _OTHER_MARK = "\ufdd2"
 """Takes the place of a mark found in a text: no letter either, and as many bytes long."""
-
-Held = dict[int, tuple[int, int]]
-"""By entry: how often it holds a term, and the bits of the fields where."""
 
 
 class Occurrence(NamedTuple):

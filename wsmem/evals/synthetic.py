@@ -27,6 +27,10 @@ _SHARES: dict[QueryKind, int] = {
 }  # fmt: skip
 """How many of 200 queries are of each kind."""
 
+Language = Literal["zh", "en", "mixed"]
+Length = Literal["short", "question", "prompt"]
+"""Two or three words; a sentence; about 100 terms, as when a whole message is the query."""
+
 NEWEST = datetime(2026, 9, 1, tzinfo=UTC)
 """When the youngest entry was written."""
 
@@ -44,6 +48,14 @@ class SyntheticQuery(NamedTuple):
 
     text: str
     kind: QueryKind
+
+
+class LabelledQuery(NamedTuple):
+    """A query with the groups it is counted in."""
+
+    text: str
+    language: Language
+    length: Length
 
 
 class _Vocabulary:
@@ -106,8 +118,12 @@ def synthetic_entries(count: int, *, seed: int) -> list[MemoryEntry]:
     return [_entry(writer, number) for number in range(count)]
 
 
+_LANGUAGES: tuple[Language, ...] = ("en", "en", "zh", "zh", "mixed")
+"""Of the entries in turn."""
+
+
 def _entry(writer: _Writer, number: int) -> MemoryEntry:
-    language = ("en", "en", "zh", "zh", "mixed")[number % 5]
+    language = _LANGUAGES[number % len(_LANGUAGES)]
     words = {"en": 30, "zh": 70, "mixed": 60}[language]
     content = writer.text(language, words // 2 + writer.pick(words))
     topics = writer.english.rare(2) if language == "en" else writer.chinese.rare(2)
@@ -164,6 +180,59 @@ def _question(writer: _Writer, entry: MemoryEntry, kind: QueryKind) -> str:
             return f"zqx{writer.pick(10**6)} 龘{chr(0x9F00 + writer.pick(100))}"
         case "prompt":
             return f"{content[:200]} {writer.text('en' if chinese else 'zh', 25)}"
+
+
+def labelled_queries(
+    entries: Sequence[MemoryEntry], *, each: int, seed: int
+) -> list[LabelledQuery]:
+    """Questions of every language and length, `each` times each, in a mixed order.
+
+    Args:
+        entries: As `synthetic_entries` gives them, five or more: each query asks about one of its
+            own language.
+        each: How many of every pair of language and length.
+        seed: Equal seeds give equal queries.
+    """
+    writer = _Writer(seed)
+    queries = []
+    for language in get_args(Language):
+        places = [at for at in range(len(entries)) if _LANGUAGES[at % len(_LANGUAGES)] == language]
+        for length in get_args(Length):
+            for _ in range(each):
+                entry = entries[places[writer.pick(len(places))]]
+                text = _asked(writer, entry, language, length)
+                queries.append(LabelledQuery(text, language, length))
+    return [queries[int(at)] for at in writer.generator.permutation(len(queries))]
+
+
+_PROMPT_WORDS: dict[Language, int] = {"en": 78, "zh": 24, "mixed": 52}
+"""Words of fresh text that make a prompt of about 100 terms of what was cut from an entry."""
+
+
+def _asked(writer: _Writer, entry: MemoryEntry, language: Language, length: Length) -> str:
+    content, topic = entry.content, entry.tags[0]
+    start = writer.pick(max(1, len(content) - 60))
+    words = content.split(" ")
+    at = writer.pick(max(1, len(words) - 3))
+    match length, language:
+        case "short", "en":
+            return " ".join([*words[at : at + 2], topic])
+        case "short", _:
+            second = (
+                content[start + 7 : start + 9] if language == "zh" else entry.retrieval_terms[0]
+            )
+            return " ".join([content[start : start + 2], second, topic])
+        case "question", "en":
+            return f"What is the {' '.join(words[at : at + 3])} that we use for {topic}?"
+        case "question", "zh":
+            return f"请问我们的{content[start : start + 6]}是怎么{topic}的？"
+        case "question", _:
+            return f"{content[start : start + 12]}的 {entry.retrieval_terms[0]} 是怎么{topic}的？"
+        case "prompt", "en":
+            cut = " ".join(words[at : at + 25])
+        case _:
+            cut = content[start : start + 60]
+    return f"{cut} {writer.text(language, _PROMPT_WORDS[language])}"
 
 
 def _english_words(generator: np.random.Generator) -> list[str]:

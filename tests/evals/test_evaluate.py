@@ -6,6 +6,7 @@ import pytest
 from labelled_sets import card, document, query, write_set
 
 from wsmem.errors import InvalidInputError, StrangeAnswerError, UnknownNameError
+from wsmem.evals import asking
 from wsmem.evals import evaluate as module
 from wsmem.evals.card import checksums
 from wsmem.evals.catalogue import Source, find_datasets
@@ -76,6 +77,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
         def make(name: str, store: PoolStore | None = None) -> System:
             return Fake(answers) if name == "bm25" else real(name, store)
 
+        monkeypatch.setattr(asking, "make_system", make)
         monkeypatch.setattr(module, "make_system", make)
 
     return install
@@ -231,7 +233,7 @@ def test_what_was_shown_lately_is_told_to_every_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = Fake(["d1"])
-    monkeypatch.setattr(module, "make_system", lambda *_: told)
+    monkeypatch.setattr(asking, "make_system", lambda *_: told)
     queries = [query("q1", "部署", surfaced=["d1", "d2"]), query("q2", "billing", surfaced="d1")]
     write_set(tmp_path / "tiny", queries=queries, labels=[("q1", "d1", 1), ("q2", "d2", 1)])
     evaluate(plan(tmp_path, systems=["bm25"]))

@@ -1,66 +1,69 @@
-"""Carrying out a plan: every system on every dataset; what fails becomes a result with a reason."""
+"""Carrying out a plan: every system on every dataset; what fails becomes a result with a reason.
+
+Systems are asked first, by units that may be worked on anywhere and that a ledger can keep; then
+each dataset is scored. Neither depends on who works, so equal plans give equal figures.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from time import perf_counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wsmem.errors import StrangeAnswerError, SystemUnavailableError, WsmemError
-from wsmem.evals.board import dataset_rows, mean_rows
-from wsmem.evals.card import checksums
-from wsmem.evals.entries import injected_bytes, other_pools, pools, surfaced_ids
-from wsmem.evals.measures import INJECTED, score
-from wsmem.evals.plan import KEPT
-from wsmem.evals.reading import CORPUS, QUERIES, load_dataset
-from wsmem.evals.results import (
-    EVERY_SYSTEM,
-    DatasetResult,
-    Evaluation,
-    QueryFacts,
-    QueryResult,
-    Skipped,
-    SystemResult,
-)
-from wsmem.evals.slices import mean_slice_rows, slice_rows, slices_of
-from wsmem.evals.systems.base import Serving
-from wsmem.evals.systems.pool_store import PoolStore
+from wsmem.errors import SystemUnavailableError
+from wsmem.evals.asking import Answers, Asked, Work, ask
+from wsmem.evals.board import mean_rows
+from wsmem.evals.card import checksum, checksums
+from wsmem.evals.judging import Answered, judge
+from wsmem.evals.ledger import unit_key
+from wsmem.evals.reading import CORPUS, QUERIES
+from wsmem.evals.results import EVERY_SYSTEM, DatasetResult, Evaluation, Skipped
+from wsmem.evals.slices import mean_slice_rows
+from wsmem.evals.surroundings import Surroundings
 from wsmem.evals.systems.registry import make_system
-from wsmem.evals.systems.wsmem import HOST, WsmemSystem
-from wsmem.evals.workers import open_workers, tell
-from wsmem.evals.worst import explain_worst
+from wsmem.evals.systems.wsmem import PREFIX, profile_of
+from wsmem.evals.workers import Shared, open_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from wsmem.errors import LostUnitError
     from wsmem.evals.catalogue import Source
-    from wsmem.evals.dataset import Dataset, Query
-    from wsmem.evals.entries import Pool
+    from wsmem.evals.ledger import Ledger
     from wsmem.evals.plan import Plan
-    from wsmem.evals.systems.base import System
+    from wsmem.evals.workers import Workers
 
     OnProgress = Callable[[str, float], None]
     """Called with a dataset's name and which further part of it, 0 to 1, is done."""
 
+_ASKING = 0.85
+"""About which part of the time asking takes; scoring is the rest."""
 
-BYSTANDERS = 32
-"""How many workspaces that nobody asks about stand in the store beside those that are asked."""
 
-
-def evaluate(plan: Plan, *, on_progress: OnProgress | None = None) -> Evaluation:
+def evaluate(
+    plan: Plan, *, on_progress: OnProgress | None = None, ledger: Ledger | None = None
+) -> Evaluation:
     """Carry out a plan.
 
     Datasets that cannot be read, systems that cannot run here and systems that fail are listed as
     skipped, each with its reason; the others go on. Equal plans over equal files give equal
-    figures, whatever the number of processes.
+    figures, whoever works on them.
+
+    Args:
+        plan: What to do, and how many work on it.
+        on_progress: Hears how far each dataset is.
+        ledger: Answers in it are not asked for again; new ones are recorded as they come. What
+            failed is not recorded, so it is tried again.
+
+    Raises:
+        ClusterError: the plan's cluster cannot be used.
     """
     started = datetime.now(UTC)
     report = on_progress or (lambda _dataset, _part: None)
     runnable, skipped = _runnable(plan.systems)
     able = replace(plan, systems=runnable)
-    outcomes = _outcomes(able, report) if runnable else []
+    outcomes = _outcomes(able, report, ledger) if runnable else []
     datasets = tuple(outcome for outcome in outcomes if isinstance(outcome, DatasetResult))
     skipped += [outcome for outcome in outcomes if isinstance(outcome, Skipped)]
     skipped += [item for dataset in datasets for item in dataset.skipped]
@@ -78,163 +81,14 @@ def evaluate(plan: Plan, *, on_progress: OnProgress | None = None) -> Evaluation
     )
 
 
-def evaluate_dataset(
-    source: Source, plan: Plan, on_progress: OnProgress | None = None
-) -> DatasetResult | Skipped:
-    """All systems of a plan on one of its datasets."""
-    try:
-        dataset = load_dataset(source.path, name=source.name, split=plan.split)
-    except (WsmemError, OSError) as error:
-        return Skipped(system=EVERY_SYSTEM, dataset=source.name, reason=str(error))
-    asked = dataset.queries[: plan.limit]
-    scored = [query for query in asked if dataset.relevant(query.id) or not query.answerable]
-    report = on_progress or (lambda _dataset, _part: None)
-    facts: dict[str, QueryFacts] = {}
-    sizes: dict[str, int] = {}
-    groups = pools(dataset, scored)
-    beside = other_pools(dataset, groups, most=BYSTANDERS)
-    summaries = any(name.endswith(HOST) for name in plan.systems)
-    with PoolStore([*groups, *beside], summaries=summaries) as store:
-        trial = _Trial(plan.systems, plan.depth, store)
-        for pool in groups:
-            trial.ask(pool)
-            facts |= _facts(dataset, pool)
-            sizes |= {entry.id: injected_bytes(entry) for entry in pool.entries}
-            report(source.name, len(pool.queries) / len(scored))
-    ordered = tuple(facts[query.id] for query in scored)
-    systems = [
-        _system_result(trial, system, dataset=dataset, scored=scored, sizes=sizes, plan=plan)
-        for system in trial.alive
-    ]
-    seeds = {"seed": plan.seed, "resamples": plan.resamples}
-    profiles = [
-        (result, system.profile)
-        for result, system in zip(systems, trial.alive, strict=True)
-        if isinstance(system, WsmemSystem)
-    ]
-    return DatasetResult(
-        name=dataset.name,
-        path=str(source.path),
-        split=dataset.split,
-        checksums=dataset.checksums,
-        card_agrees=_card_agrees(dataset),
-        documents=len(dataset.documents),
-        facts=ordered,
-        left_out=len(asked) - len(scored),
-        systems=tuple(systems),
-        rows=tuple(dataset_rows(dataset.name, ordered, systems, plan.measures, **seeds)),
-        slices=tuple(slice_rows(dataset.name, ordered, systems, plan.measures, **seeds)),
-        worst=explain_worst(dataset, ordered, profiles, plan.measures, count=plan.worst),
-        skipped=tuple(
-            Skipped(system=name, dataset=dataset.name, reason=reason)
-            for name, reason in trial.failed.items()
-        ),
-    )
-
-
-class _Trial:
-    """All systems asked pool by pool, so that they can share work on a pool; counts the seconds."""
-
-    def __init__(self, names: Sequence[str], depth: int, store: PoolStore) -> None:
-        self.depth = depth
-        self.alive: list[System] = []
-        self.failed: dict[str, str] = {}
-        self.rankings: dict[str, dict[str, list[str]]] = {name: {} for name in names}
-        self.injected: dict[str, dict[str, int]] = {name: {} for name in names}
-        """Bytes a host is given, by system and query, of systems that render what it is given."""
-        self.seconds: dict[str, tuple[float, float]] = dict.fromkeys(names, (0.0, 0.0))
-        for name in names:
-            try:
-                self.alive.append(make_system(name, store))
-            except WsmemError as error:
-                self.failed[name] = _reason(error)
-
-    def ask(self, pool: Pool) -> None:
-        """Let every system that has not failed yet answer the pool's queries."""
-        for system in list(self.alive):
-            try:
-                self._ask(system, pool)
-            except Exception as error:  # noqa: BLE001  a failing system is a result, not the end
-                self.alive.remove(system)
-                self.failed[system.name] = _reason(error)
-
-    def _ask(self, system: System, pool: Pool) -> None:
-        begun = perf_counter()
-        prepared = system.prepare(pool.entries, now=pool.now)
-        ready = perf_counter()
-        known = {entry.id for entry in pool.entries}
-        for query in pool.queries:
-            surfaced = surfaced_ids(query)
-            if isinstance(prepared, Serving):
-                ranked, size = prepared.serve(query.text, surfaced=surfaced)
-                self.injected[system.name][query.id] = size
-            else:
-                ranked = prepared.search(query.text, limit=self.depth, surfaced=surfaced)
-            if not known.issuperset(ranked):
-                stranger = next(document for document in ranked if document not in known)
-                raise StrangeAnswerError(query.id, stranger, pool.scope)
-            self.rankings[system.name][query.id] = ranked
-        spent_preparing, spent_searching = self.seconds[system.name]
-        self.seconds[system.name] = (
-            spent_preparing + ready - begun,
-            spent_searching + perf_counter() - ready,
-        )
-
-
-def _system_result(
-    trial: _Trial,
-    system: System,
-    *,
-    dataset: Dataset,
-    scored: Sequence[Query],
-    sizes: Mapping[str, int],
-    plan: Plan,
-) -> SystemResult:
-    rankings, injected = trial.rankings[system.name], trial.injected[system.name]
-    scores = score(
-        rankings,
-        {query.id: dataset.labels[query.id] for query in scored if query.id in dataset.labels},
-        plan.measures,
-        nothing=[query.id for query in scored if not query.answerable],
-        sizes=sizes,
-        injected=injected,
-    )
-    prepare_seconds, search_seconds = trial.seconds[system.name]
-    distinct = {query.id: tuple(dict.fromkeys(rankings[query.id])) for query in scored}
-    return SystemResult(
-        system=system.name,
-        settings=system.settings,
-        queries={
-            query: QueryResult(
-                ranked=ranked[:KEPT],
-                scores={str(measure): value for measure, value in scores.values[query].items()},
-                bytes=injected.get(query, sum(sizes[document] for document in ranked[:INJECTED])),
-            )
-            for query, ranked in distinct.items()
-        },
-        unanswered=len(scores.unanswered),
-        prepare_seconds=prepare_seconds,
-        search_seconds=search_seconds,
-    )
-
-
-def _facts(dataset: Dataset, pool: Pool) -> dict[str, QueryFacts]:
-    size = sum(entry.recallable for entry in pool.entries)
-    return {
-        query.id: QueryFacts(
-            id=query.id,
-            text=query.text,
-            scope=query.scope,
-            answerable=query.answerable,
-            relevant=dataset.relevant(query.id),
-            slices=slices_of(query, scope_size=size),
-        )
-        for query in pool.queries
-    }
-
-
-def _card_agrees(dataset: Dataset) -> bool | None:
-    return None if dataset.card is None else dataset.card.checksums == checksums(dataset.path)
+def evaluate_dataset(source: Source, plan: Plan) -> DatasetResult | Skipped:
+    """All systems of a plan on one of its datasets, in this process."""
+    folder = Shared(origin=source.path)
+    work = Work(name=source.name, folder=folder, systems=plan.systems, plan=plan)
+    asked = ask(work)
+    if isinstance(asked, Skipped):
+        return asked
+    return judge(Answered(work=work, answers=asked.answers, failed=asked.failed))
 
 
 def _runnable(names: Sequence[str]) -> tuple[tuple[str, ...], list[Skipped]]:
@@ -250,60 +104,163 @@ def _runnable(names: Sequence[str]) -> tuple[tuple[str, ...], list[Skipped]]:
     return tuple(runnable), skipped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Unit:
-    """What one worker does at a time: all systems on one dataset."""
-
-    place: int
-    """Of the dataset in the plan."""
-    plan: Plan
-
-    @property
-    def source(self) -> Source:
-        return self.plan.sources[self.place]
-
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-
-def _outcomes(plan: Plan, report: OnProgress) -> list[DatasetResult | Skipped]:
+def _outcomes(
+    plan: Plan, report: OnProgress, ledger: Ledger | None
+) -> list[DatasetResult | Skipped]:
     """Results in the order of the plan."""
-    # The longest first, so that no process is left alone with it at the end.
-    places = range(len(plan.sources))
-    order = sorted(places, key=lambda place: _work(plan.sources[place]), reverse=True)
-    units = [_Unit(place=place, plan=plan) for place in order]
-    done = [0.0] * len(units)
+    with open_workers(jobs=plan.jobs, cluster=plan.cluster) as workers:
+        files = {name: Path(profile_of(name)) for name in plan.systems if _is_file(name)}
+        profiles = {name: workers.share(path) for name, path in files.items()}
+        trials = [
+            _Trial(source, plan, profiles, workers, ledger)
+            for source in sorted(plan.sources, key=_size, reverse=True)
+        ]
+        _ask_all(trials, workers, report)
+        done = {trial.name: trial.skipped for trial in trials if trial.skipped is not None}
+        answered = [trial.answered() for trial in trials if trial.skipped is None]
+        judged: dict[str, DatasetResult | Skipped] = {**done}
+        for place, outcome in workers.unordered(judge, answered, on_lost=_lost_dataset(answered)):
+            judged[answered[place].name] = outcome
+            report(answered[place].name, 1 - _ASKING)
+    return [judged[source.name] for source in plan.sources]
+
+
+class _Trial:
+    """One dataset while its systems are being asked, maybe by several workers."""
+
+    def __init__(
+        self,
+        source: Source,
+        plan: Plan,
+        profiles: Mapping[str, Shared],
+        workers: Workers,
+        ledger: Ledger | None,
+    ) -> None:
+        self.name, self.ledger = source.name, ledger
+        self.size = _size(source)
+        self.work = Work(
+            name=source.name,
+            folder=workers.share(source.path),
+            systems=plan.systems,
+            profiles=profiles,
+            plan=plan,
+        )
+        self.skipped: Skipped | None = None
+        self.answers: dict[str, Answers] = {}
+        self.failed: dict[str, str] = {}
+        self._keys = {} if ledger is None else _keys(self.work)
+        for name, key in self._keys.items():
+            if ledger is not None and key in ledger:
+                self.answers[name] = Answers(**ledger[key])
+
+    def units(self, *, apart: bool) -> list[Work]:
+        """What is still to be asked: all systems together, which share a store, or each alone."""
+        left = tuple(name for name in self.work.systems if name not in self.answers)
+        groups = [(name,) for name in left] if apart else [left]
+        return [replace(self.work, systems=group) for group in groups if group]
+
+    def take(self, asked: Asked | Skipped) -> None:
+        """Take up what a unit gave, and record it."""
+        if isinstance(asked, Skipped):
+            self.skipped = asked
+            return
+        self.failed |= asked.failed
+        for answers in asked.answers:
+            self.answers[answers.system] = answers
+            if self.ledger is not None:
+                name = f"{answers.system} on {self.name}"
+                self.ledger.record(self._keys[answers.system], answers.to_json(), unit=name)
+
+    def answered(self) -> Answered:
+        """All answers, in the order of the plan."""
+        names = self.work.systems
+        return Answered(
+            work=self.work,
+            answers=tuple(self.answers[name] for name in names if name in self.answers),
+            failed={name: self.failed[name] for name in names if name in self.failed},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A unit with the dataset it is of, and which part of that it is."""
+
+    trial: _Trial
+    work: Work
+    share: float
+
+
+def _ask_all(trials: Sequence[_Trial], workers: Workers, report: OnProgress) -> None:
+    """Have every system asked on every dataset, as far as no ledger has its answers."""
+    parts = _parts(trials, workers.size)
+    told = [0.0] * len(parts)
 
     def on_told(number: int, part: float) -> None:
-        done[number] += part
-        report(units[number].name, part)
+        told[number] += part
+        report(parts[number].trial.name, part * parts[number].share)
 
-    def on_lost(number: int, error: LostUnitError) -> DatasetResult | Skipped:
-        return Skipped(system=EVERY_SYSTEM, dataset=units[number].name, reason=str(error))
+    def on_lost(number: int, error: LostUnitError) -> Asked | Skipped:
+        work = parts[number].work
+        if work.systems == work.plan.systems:
+            return Skipped(system=EVERY_SYSTEM, dataset=work.name, reason=str(error))
+        return Asked(answers=(), failed=dict.fromkeys(work.systems, str(error)))
 
-    found: dict[int, DatasetResult | Skipped] = {}
-    with open_workers(jobs=plan.jobs) as workers:
-        for number, outcome in workers.unordered(
-            _evaluate_unit, units, on_told=on_told, on_lost=on_lost
-        ):
-            found[units[number].place] = outcome
-            report(units[number].name, 1.0 - done[number])
-    return [found[place] for place in places]
-
-
-def _evaluate_unit(unit: _Unit) -> DatasetResult | Skipped:
-    return evaluate_dataset(unit.source, unit.plan, lambda _dataset, part: tell(part))
+    units = [part.work for part in parts]
+    for number, asked in workers.unordered(ask, units, on_told=on_told, on_lost=on_lost):
+        parts[number].trial.take(asked)
+        on_told(number, 1 - told[number])
 
 
-def _work(source: Source) -> int:
+def _parts(trials: Sequence[_Trial], size: int) -> list[_Part]:
+    """The units, longest first, so that no worker is left alone with a long one at the end.
+
+    Systems on one dataset share a store. They are taken apart only where that dataset alone would
+    keep one worker busy for more than half of its part of the whole.
+    """
+    much = sum(trial.size for trial in trials) / (2 * size)
+    parts = []
+    for trial in trials:
+        units = trial.units(apart=size > 1 and trial.size > much)
+        parts += [_Part(trial, work, _ASKING / len(units)) for work in units]
+    return sorted(parts, key=lambda part: part.trial.size * part.share, reverse=True)
+
+
+def _lost_dataset(
+    answered: Sequence[Answered],
+) -> Callable[[int, LostUnitError], DatasetResult | Skipped]:
+    return lambda place, error: Skipped(
+        system=EVERY_SYSTEM, dataset=answered[place].name, reason=str(error)
+    )
+
+
+def _keys(work: Work) -> dict[str, str]:
+    """What each system's answers depend on, as the ledger's keys."""
+    plan = work.plan
+    common = {
+        "kind": "answers",
+        "with": Surroundings.here().to_json(),
+        "dataset": work.name,
+        "checksums": checksums(work.folder.origin),
+        "split": plan.split,
+        "limit": plan.limit,
+        "depth": plan.depth,
+    }
+    return {
+        name: unit_key(
+            common
+            | {"system": name}
+            | ({"profile": checksum(work.profiles[name].origin)} if name in work.profiles else {})
+        )
+        for name in plan.systems
+    }
+
+
+def _is_file(system: str) -> bool:
+    return system.startswith(PREFIX) and profile_of(system).endswith(".json")
+
+
+def _size(source: Source) -> int:
     """About how long a dataset takes: what is searched, times how often."""
     sizes = [(source.path / file) for file in (CORPUS, QUERIES)]
     corpus, queries = (path.stat().st_size if path.is_file() else 0 for path in sizes)
     return corpus + 8 * queries
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, SystemUnavailableError):
-        return error.reason
-    return str(error) if isinstance(error, WsmemError) else f"{type(error).__name__}: {error}"

@@ -69,16 +69,17 @@ class Ledger:
     def __len__(self) -> int:
         return len(self._found)
 
-    def record(self, key: str, result: Any) -> None:
+    def record(self, key: str, result: Any, *, unit: str = "") -> None:
         """Append one result; it is on the disk when this returns. The first of a key stays.
 
         Args:
             key: As `unit_key` makes it.
             result: JSON values.
+            unit: What to call it, for whoever reads the file.
         """
         if key in self._found:
             return
-        line = {"key": key, "result": result}
+        line = {"key": key, "unit": unit, "result": result}
         text = json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         self._file.write(text.encode() + b"\n")
         self._file.flush()

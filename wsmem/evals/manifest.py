@@ -62,6 +62,7 @@ def manifest(evaluation: Evaluation) -> dict[str, Any]:
             "limit": plan.limit,
             "depth": plan.depth,
             "jobs": plan.jobs,
+            "cluster": plan.cluster,
             "confidence": CONFIDENCE,
             "resamples": plan.resamples,
         },

@@ -36,7 +36,9 @@ class Plan:
     seed: int = 0
     resamples: int = RESAMPLES
     jobs: int = DEFAULT_JOBS
-    """Processes over the sets; results do not depend on it."""
+    """Processes on this machine; results do not depend on it."""
+    cluster: str | None = None
+    """Who works instead of them, as `wsmem.evals.workers` knows it; nor on this."""
     worst: int = 0
     """How many of the worst queries of each profile and set are explained, for a report."""
 
@@ -72,6 +74,7 @@ class Plan:
         limit: int | None = None,
         seed: int = 0,
         jobs: int = DEFAULT_JOBS,
+        cluster: str | None = None,
         worst: int = 0,
     ) -> Plan:
         """Make a plan from names; no names mean the defaults, repeated ones count once.
@@ -89,5 +92,6 @@ class Plan:
             limit=limit,
             seed=seed,
             jobs=jobs,
+            cluster=cluster,
             worst=worst,
         )

@@ -50,6 +50,10 @@ class Shared:
 class Workers(Protocol):
     """Processes that work on units."""
 
+    @property
+    def size(self) -> int:
+        """How many units are worked on at a time, as things stand."""
+
     def share(self, path: Path) -> Shared:
         """Let units read a file or a folder; the value returned goes into the units."""
 
@@ -136,6 +140,11 @@ class LocalWorkers:
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
         self._idle: list[ProcessPoolExecutor] = []
+
+    @property
+    def size(self) -> int:
+        """How many processes there may be."""
+        return self.jobs
 
     def share(self, path: Path) -> Shared:
         """Our processes read the same disk."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
 from wsmem.errors import InvalidInputError
@@ -146,6 +146,21 @@ class Comparison:
     clusters: int
     """Independent draws among them."""
     verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """As printed and stored, but for the name: rounded, p-values to three digits."""
+        rounded = {
+            name: None if (value := getattr(self, name)) is None else round(value, 6)
+            for name in ("first", "second", "difference", "low", "high", "effect", "detectable")
+        }
+        chances = {
+            name: None if (value := getattr(self, name)) is None else float(f"{value:.3g}")
+            for name in ("p_value", "adjusted")
+        }
+        counts = {
+            name: getattr(self, name) for name in ("better", "equal", "worse", "n", "clusters")
+        }
+        return rounded | chances | counts | {"verdict": self.verdict}
 
 
 def compare(

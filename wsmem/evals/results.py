@@ -103,6 +103,12 @@ class QueryFacts:
             "slices": {dimension: list(names) for dimension, names in self.slices.items()},
         }
 
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> QueryFacts:
+        """What `to_json` gave."""
+        slices = {dimension: tuple(names) for dimension, names in stored["slices"].items()}
+        return cls(**{**stored, "slices": slices})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryResult:

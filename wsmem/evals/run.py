@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import MissingExtraError, RunFolderError, UnknownNameError
 from wsmem.evals.manifest import manifest
+from wsmem.evals.results import QueryFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -144,6 +145,30 @@ class Run:
     def measures(self) -> tuple[str, ...]:
         """Names of the measures, in the order of the board."""
         return tuple(self.manifest["settings"]["measures"])
+
+    def facts(self, dataset: str) -> dict[str, QueryFacts]:
+        """The scored queries of a dataset by id, in its order.
+
+        Raises:
+            UnknownNameError: the run has no such dataset.
+        """
+        (name,) = _chosen("dataset", dataset, self.datasets)
+        lines = _read_lines(self.path / QUERIES / self.manifest["files"][name]["queries"])
+        return {line["id"]: QueryFacts.from_json(line) for line in lines}
+
+    def scores(self, dataset: str, system: str) -> dict[str, Mapping[str, float | None]]:
+        """Every measure's value by query; `None` where the measure is not about the query.
+
+        Raises:
+            UnknownNameError: the run has no such dataset, or keeps no queries of the system.
+        """
+        (name,) = _chosen("dataset", dataset, self.datasets)
+        files = self.manifest["files"][name]["results"]
+        (asked,) = _chosen("system", system, tuple(files))
+        return {
+            line["query"]: line["scores"]
+            for line in _read_lines(self.path / RESULTS / files[asked])
+        }
 
     def board(self) -> pd.DataFrame:
         """One row a dataset, system and measure.

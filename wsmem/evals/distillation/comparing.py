@@ -97,7 +97,7 @@ class Contest:
             "second": self.second,
             "cases": self.cases,
             "left_out": self.left_out,
-            "rows": [_row(comparison) for comparison in self.comparisons],
+            "rows": [{"measure": found.name} | found.to_json() for found in self.comparisons],
         }
 
 
@@ -190,14 +190,3 @@ def _side(units: Sequence[Sequence[float]]) -> Side:
 
 def _key(dataset: str, case: str) -> str:
     return f"{dataset}/{case}"
-
-
-def _row(comparison: Comparison) -> dict[str, Any]:
-    numbers = ("first", "second", "difference", "low", "high", "p_value", "adjusted", "effect",
-               "detectable")  # fmt: skip
-    rounded = {
-        name: None if (value := getattr(comparison, name)) is None else round(value, 6)
-        for name in numbers
-    }
-    counts = {name: getattr(comparison, name) for name in ("better", "equal", "worse", "n")}
-    return {"measure": comparison.name, **rounded, **counts, "verdict": comparison.verdict}

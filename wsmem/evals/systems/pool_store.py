@@ -169,6 +169,16 @@ class OpenPool:
             raise DegradedAnswerError(query, context.degraded)
         return context
 
+    def warm(self) -> None:
+        """Build the index now, whether or not it pays."""
+        self._room.enter(self._workspace, self._now)
+        self._room.run(self._engine.warm(cwd=self._workspace.scope.cwd))
+
+    def change(self, entries: Sequence[MemoryEntry]) -> None:
+        """Commit other entries of the workspace's own in place of those it has."""
+        self._workspace.own = tuple(entry for entry in entries if entry.scope != "global")
+        self._room.write([self._workspace])
+
 
 class _Workspace:
     """Where the entries of one pool stand."""

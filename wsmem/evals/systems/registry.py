@@ -11,7 +11,14 @@ from wsmem.evals.systems.dense import DenseSystem
 from wsmem.evals.systems.fts5 import BIGRAM, TRIGRAM, Fts5System
 from wsmem.evals.systems.rank_bm25 import RankBm25System
 from wsmem.evals.systems.tantivy import TantivySystem
-from wsmem.evals.systems.wsmem import HOST, HostSystem, WsmemSystem, profile_of
+from wsmem.evals.systems.wsmem import (
+    GROWN,
+    HOST,
+    GrownSystem,
+    HostSystem,
+    WsmemSystem,
+    profile_of,
+)
 
 if TYPE_CHECKING:
     from wsmem.evals.systems.base import System
@@ -72,6 +79,8 @@ def make_system(name: str, store: PoolStore | None = None) -> System:
         ProfileError: its weight profile cannot be read.
     """
     check_system(name)
+    if name.startswith(wsmem.PREFIX) and name.endswith(GROWN):
+        return GrownSystem.of(name)
     if name.startswith(wsmem.PREFIX):
         kind = HostSystem if name.endswith(HOST) else WsmemSystem
         return kind.of(name, store)

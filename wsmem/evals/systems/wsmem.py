@@ -1,13 +1,15 @@
-"""`wsmem:PROFILE` and `wsmem:PROFILE@host`: the engine's public `recall` under one weight profile.
+"""`wsmem:PROFILE`, `…@host`, `…@grown`: the engine's public `recall` under one weight profile.
 
 The first asks for a deep ranking without a budget of bytes, which is what compares with the peers.
-The second asks as a host does, under the default settings: 8 entries in 5 000 bytes, frame and
+`@host` asks as a host does, under the default settings: 8 entries in 5 000 bytes, frame and
 summary included. What does not fit was not given, so it does not count as found.
+`@grown` asks as the first does, but in a store that was in use before its youngest entries came and
+others were superseded, so that the index has followed changes. The answers must be the same.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wsmem.evals.systems.base import Served
@@ -25,16 +27,19 @@ if TYPE_CHECKING:
 
 PREFIX = "wsmem:"
 HOST = "@host"
+GROWN = "@grown"
+_LATE = 4
+"""One of so many entries, the youngest ones, comes to a grown store while it is in use."""
 
 
 def names() -> tuple[str, ...]:
     """The systems of the profiles that ship with wsmem."""
-    return tuple(PREFIX + name + line for name in profile_names() for line in ("", HOST))
+    return tuple(PREFIX + name + line for name in profile_names() for line in ("", HOST, GROWN))
 
 
 def profile_of(name: str) -> str:
     """The profile in a system's name: that of a shipped one or the path of a file."""
-    return name.removeprefix(PREFIX).removesuffix(HOST)
+    return name.removeprefix(PREFIX).removesuffix(HOST).removesuffix(GROWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,50 @@ class WsmemSystem:
         """Write the store if that is still to be done, and build the index where it pays."""
         store = PoolStore() if self.store is None else self.store
         return _Ranking(store.open(entries, profile=self.profile, now=now))
+
+
+@dataclass(frozen=True, slots=True)
+class GrownSystem:
+    """The same ranking in a store that changed under a warm index."""
+
+    name: str
+    profile: Profile
+
+    @classmethod
+    def of(cls, name: str) -> GrownSystem:
+        """The system of this name.
+
+        Raises:
+            ProfileError: the profile cannot be read.
+        """
+        return cls(name, load_profile(profile_of(name)))
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The whole profile, provenance included."""
+        return self.profile.to_json()
+
+    def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Ranking:
+        """Write an earlier state, use it, then commit the entries as they are."""
+        pool = PoolStore().open(earlier(entries), profile=self.profile, now=now)
+        pool.warm()
+        pool.change(entries)
+        return _Ranking(pool)
+
+
+def earlier(entries: Sequence[MemoryEntry]) -> tuple[MemoryEntry, ...]:
+    """The workspace before its youngest entries came, and before any was superseded or deleted.
+
+    What belongs to the user's global layer stays as it is.
+    """
+    own = [entry for entry in entries if entry.scope != "global"]
+    own.sort(key=lambda entry: (entry.updated_at or "", entry.id))
+    late = {entry.id for entry in own[len(own) - len(own) // _LATE :]}
+    return tuple(
+        entry if entry.recallable or entry.scope == "global" else replace(entry, status="active")
+        for entry in entries
+        if entry.id not in late
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from wsmem.retrieval.vocabulary import Vocabulary
+
 STORE = synthetic_entries(12, seed=3)
 QUERIES = ["kafka 队列", "修订 3", *(q.text for q in synthetic_queries(STORE, 4, seed=5))]
 PROFILES = [load_profile("default"), load_profile("reference")]
@@ -77,9 +79,9 @@ def test_only_changed_entries_are_analysed_again(monkeypatch: pytest.MonkeyPatch
     read: list[str] = []
     analyse = TermStream.read
 
-    def spy(entries: Sequence[MemoryEntry]) -> TermStream:
+    def spy(entries: Sequence[MemoryEntry], vocabulary: Vocabulary) -> TermStream:
         read.extend(entry.id for entry in entries)
-        return analyse(entries)
+        return analyse(entries, vocabulary)
 
     monkeypatch.setattr(TermStream, "read", spy)
     # Equal copies stand for a store that another process rewrote without changing them.
@@ -97,5 +99,5 @@ def test_many_small_changes_keep_few_segments() -> None:
     for at in range(300):
         store.append(MemoryEntry(id=f"{at}", content=f"fact {at}"))
         index = index.updated(store)
-    assert len(index.placed) <= 9
+    assert len(index.segments) <= 9
     assert [m.entry.id for m in rank(index, "fact 299", PROFILES[0], now=NOW)] == ["299"]

@@ -126,7 +126,6 @@ class _Kept:
             from wsmem.retrieval.index import Index  # noqa: PLC0415 - NumPy, not for one query
 
             index = Index.build(entries) if index is None else index.updated(entries)
-            index.length_norms, index.importances, index.changed  # noqa: B018 - filled for the first query
         finally:
             with self._lock:
                 self.building = False

@@ -63,7 +63,7 @@ def explain(
     matches: list[Match] = []
     for at, document in enumerate(found.documents.tolist()):
         match = Match(
-            entry=index.entries[document], score=float(scores[at]), matched=int(found.matched[at])
+            entry=index.entry(document), score=float(scores[at]), matched=int(found.matched[at])
         )
         values = {name: float(found.signals[name][at]) for name in NAMES}
         rows[id(match)] = ExplainedMatch(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import compress, count
+from operator import is_not
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wsmem.retrieval.documents import Documents
 from wsmem.retrieval.segment import Segment
-from wsmem.retrieval.signals import LENGTH_B, SATURATION_K1
+from wsmem.retrieval.stream import TermStream
 from wsmem.retrieval.substring_index import SubstringIndex
+from wsmem.retrieval.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,156 +23,195 @@ if TYPE_CHECKING:
 
     from wsmem.records import MemoryEntry
 
-    Floats = npt.NDArray[np.float64]
-    Places = npt.NDArray[np.int64]
+    Flags = npt.NDArray[np.bool_]
+    Ints = npt.NDArray[np.int32]
 
-_GONE = -1
-_GROWTH = 2
-"""A segment is merged into the one before once it has half its entries, so that their number stays
-logarithmic and each entry is merged a logarithmic number of times."""
-
-
-class PlacedSegment(NamedTuple):
-    """A segment and where its documents stand in the index."""
-
-    segment: Segment
-    places: Places
-    """Place in `Index.entries` of each document, -1 for one that was replaced or removed."""
-    whole: bool
-    """Whether none is gone."""
+_NONE = -1
+_GROWTH = 4
+"""A segment is merged into the one before once it has a quarter of its documents, so that their
+number stays logarithmic and each document is merged a logarithmic number of times."""
+_WASTE_FLOOR = 64
+"""Fewer documents of entries that are gone are not worth a purge."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Index:
     """Recallable entries, ready to be ranked; entries with another status are left out.
 
-    Entries are numbered by their place in `entries`. The substring family is indexed when a profile
-    first needs it, and anew after every change.
+    A *document* is an entry as it was when it was analysed. One that is replaced or removed stays
+    as a dead document until half of them are dead: then all are numbered anew. An index just built
+    numbers its recallable entries from 0 in the order given.
     """
 
-    def __init__(self, entries: Sequence[MemoryEntry], placed: Sequence[PlacedSegment]) -> None:
-        self.entries = tuple(entries)
-        self.placed = tuple(placed)
+    given: tuple[MemoryEntry, ...]
+    """The list this is the index of, whatever the status of its entries."""
+    places: Ints
+    """Document of each entry in `given`, -1 for one that is not recallable."""
+    documents: Documents
+    alive: Flags
+    """Which documents stand for an entry."""
+    size: int
+    """How many do."""
+    total_length: int
+    """Summed length of those, UTF-8 bytes."""
+    vocabulary: Vocabulary
+    segments: tuple[Segment, ...]
+    """Postings of all documents, in their order."""
 
     @classmethod
     def build(cls, entries: Iterable[MemoryEntry]) -> Index:
         """Index entries; several with one id are kept as separate entries."""
-        kept = _recallable(entries)
-        return cls(kept, _placed([Segment.of(kept)], np.arange(len(kept))))
+        return cls(
+            given=(),
+            places=np.empty(0, dtype=np.int32),
+            documents=Documents.none(),
+            alive=np.empty(0, dtype=bool),
+            size=0,
+            total_length=0,
+            vocabulary=Vocabulary(),
+            segments=(),
+        ).updated(entries)
 
     def __len__(self) -> int:
-        return len(self.entries)
-
-    def updated(self, entries: Iterable[MemoryEntry]) -> Index:
-        """The index `build(entries)` gives, made by reading only what is new or different.
-
-        An entry counts as unchanged if it is the same object, or equal to one with its id.
-        """
-        kept = _recallable(entries)
-        known = self._documents_of_unchanged(kept)
-        fresh = [place for place, document in enumerate(known) if document == _GONE]
-        if not fresh and len(kept) == len(self.entries) and kept == self.entries:
-            return self
-        segments = [part.segment for part in self.placed]
-        places = np.full(sum(len(segment.entries) for segment in segments), _GONE, dtype=np.int64)
-        old = np.array(known, dtype=np.int64)
-        places[old[old != _GONE]] = np.flatnonzero(old != _GONE)
-        if fresh:
-            segments.append(Segment.of([kept[place] for place in fresh]))
-            places = np.concatenate([places, np.array(fresh, dtype=np.int64)])
-        return type(self)(kept, _compacted(_placed(segments, places)))
-
-    def _documents_of_unchanged(self, entries: Sequence[MemoryEntry]) -> list[int]:
-        """The document that holds each entry already, -1 where none does; each is given once."""
-        documents = self._documents
-        by_object = {id(entry): at for at, entry in enumerate(self.entries)}
-        by_id = {entry.id: at for at, entry in enumerate(self.entries)}
-        taken: set[int] = set()
-        found = []
-        for entry in entries:
-            at = by_object.get(id(entry))
-            if at is None:
-                at = by_id.get(entry.id)
-                if at is not None and self.entries[at] != entry:
-                    at = None
-            if at is None or at in taken:
-                found.append(_GONE)
-            else:
-                taken.add(at)
-                found.append(documents[at])
-        return found
+        return self.size
 
     @cached_property
-    def _documents(self) -> list[int]:
-        """Number of the document at each place, counted over all segments."""
-        places = np.concatenate([part.places for part in self.placed])
-        documents = np.empty(len(self.entries), dtype=np.int64)
-        documents[places[places != _GONE]] = np.flatnonzero(places != _GONE)
-        found: list[int] = documents.tolist()
-        return found
-
-    def column(self, name: str) -> Floats:
-        """A column of the segments (`lengths`, `importances`, `changed`), by place in `entries`."""
-        values = np.empty(len(self.entries))
-        for part in self.placed:
-            kept = part.places != _GONE
-            values[part.places[kept]] = getattr(part.segment, name)[kept]
-        return values
+    def entries(self) -> tuple[MemoryEntry, ...]:
+        """The recallable entries, in the order given."""
+        return tuple(map(self.entry, self.in_order.tolist()))
 
     @cached_property
-    def importances(self) -> Floats:
-        """Importance of each entry within 0 to 3; NaN where it is not a number."""
-        return self.column("importances")
+    def in_order(self) -> Ints:
+        """The living documents in the order of their entries."""
+        return self.places[self.places >= 0]
 
-    @cached_property
-    def changed(self) -> Floats:
-        """When each entry last changed, in ms since the epoch; NaN where no date can be read."""
-        return self.column("changed")
+    def entry(self, document: int) -> MemoryEntry:
+        """The entry a document, as `candidates` numbers them, stands for."""
+        return self.documents.entry(document)
 
-    @cached_property
-    def length_norms(self) -> Floats:
-        """BM25's k1 scaled by each entry's length against the average."""
-        lengths = self.column("lengths")
-        average = float(lengths.mean()) if len(lengths) else 1.0
-        return SATURATION_K1 * (1.0 - LENGTH_B + LENGTH_B * (lengths / (average or 1.0)))
+    @property
+    def average_length(self) -> float:
+        """UTF-8 bytes read from an entry, on average; 1 where there is nothing."""
+        return self.total_length / self.size if self.total_length else 1.0
 
     @cached_property
     def substrings(self) -> SubstringIndex:
-        """Postings of the substring family."""
+        """The substring family, over `entries`: made when a profile first needs it."""
         return SubstringIndex(self.entries)
 
+    def updated(
+        self, entries: Iterable[MemoryEntry], *, changed: Iterable[int] | None = None
+    ) -> Index:
+        """The index of another list, made by reading only what is new or different.
 
-def _recallable(entries: Iterable[MemoryEntry]) -> tuple[MemoryEntry, ...]:
-    return tuple(entry for entry in entries if entry.recallable)
+        An entry counts as unchanged if it is the same object, or equal to one with its id.
+
+        Args:
+            entries: The whole list; given as a tuple it is kept without a copy.
+            changed: Places of `entries` that may hold another object than `given` has there, when
+                the caller knows them; what is beyond the end of either list need not be named.
+                Finding them takes a look at every entry, about 25 ns each.
+        """
+        given = tuple(entries)
+        if given is self.given:
+            return self
+        shared = min(len(given), len(self.given))
+        if changed is None:
+            differing = list(compress(count(), map(is_not, self.given, given)))
+        else:
+            differing = sorted({place for place in changed if place < shared})
+        if not differing and len(given) == len(self.given):
+            return self
+        places = np.full(len(given), _NONE, dtype=np.int32)
+        places[:shared] = self.places[:shared]
+        wanted = [*differing, *range(shared, len(given))]
+        places[wanted] = found = self._known(given, wanted, differing)
+        fresh = [
+            place
+            for place, document in zip(wanted, found, strict=True)
+            if document < 0 and given[place].recallable
+        ]
+        left = np.concatenate([self.places[differing], self.places[shared:]])
+        gone = np.setdiff1d(left[left >= 0], found)
+        return self._changed(given, places, gone, fresh)
+
+    def _known(
+        self, given: Sequence[MemoryEntry], wanted: list[int], differing: list[int]
+    ) -> list[int]:
+        """Documents that stand for the wanted entries already, -1 for the others.
+
+        Those are looked for where the lists differ; each document is given once.
+        """
+        free: dict[int | str, int] = {}
+        for place in (*differing, *range(len(given), len(self.given))):
+            document, entry = int(self.places[place]), self.given[place]
+            if document >= 0:
+                free[id(entry)] = free[entry.id] = document
+        taken: set[int] = {_NONE}
+        found = []
+        for place in wanted:
+            entry = given[place]
+            document = free.get(id(entry), _NONE)
+            if document in taken:
+                document = free.get(entry.id, _NONE)
+                if document not in taken and self.entry(document) != entry:
+                    document = _NONE
+            found.append(_NONE if document in taken else document)
+            taken.add(document)
+        return found
+
+    def _changed(
+        self, given: tuple[MemoryEntry, ...], places: Ints, gone: Ints, fresh: list[int]
+    ) -> Index:
+        """The index of `given`, less some documents, and with those of the fresh places."""
+        first = self.documents.size
+        added = [given[place] for place in fresh]
+        stream = TermStream.read(added, self.vocabulary)
+        places[fresh] = np.arange(first, first + len(fresh), dtype=np.int32)
+        alive = np.ones(first + len(fresh), dtype=bool)
+        alive[:first] = self.alive
+        alive[gone] = False
+        segments = self.segments
+        if fresh:
+            segments = _compacted([*segments, Segment.of(stream, first=first)])
+        size = self.size + len(fresh) - len(gone)
+        changed = replace(
+            self,
+            given=given,
+            places=places,
+            documents=self.documents.extended(added, stream.lengths),
+            alive=alive,
+            size=size,
+            total_length=self.total_length
+            + int(stream.lengths.sum())
+            - int(self.documents.lengths[gone].sum()),
+            segments=segments,
+        )
+        wasteful = len(alive) - size > max(_WASTE_FLOOR, size)
+        return changed.purged() if wasteful else changed
+
+    def purged(self) -> Index:
+        """The same index without its dead documents and the terms only they held."""
+        numbers = np.append(np.cumsum(self.alive, dtype=np.int32) - np.int32(1), np.int32(_NONE))
+        segment, occurring = Segment.merged(self.segments).kept(self.alive)
+        with self.vocabulary.lock:
+            terms = list(self.vocabulary.numbers)
+        return replace(
+            self,
+            places=numbers[self.places],
+            documents=self.documents.kept(self.alive),
+            alive=np.ones(self.size, dtype=bool),
+            vocabulary=Vocabulary(terms[number] for number in occurring.tolist()),
+            segments=(segment,) if self.size else (),
+        )
 
 
-def _placed(segments: Sequence[Segment], places: Places) -> list[PlacedSegment]:
-    """Deal the places of all documents out to their segments."""
-    ends = list(accumulate(len(segment.entries) for segment in segments))
-    dealt = np.split(places, ends[:-1])
-    return [
-        PlacedSegment(segment, part, bool((part != _GONE).all()))
-        for segment, part in zip(segments, dealt, strict=True)
-    ]
-
-
-def _compacted(placed: list[PlacedSegment]) -> list[PlacedSegment]:
-    """Merge segments that are small beside their last, or half gone; the order is kept."""
-    parts = [part for part in placed if (part.places != _GONE).any()] or placed[:1]
-    while len(parts) > 1 and _live(parts[-2]) <= _GROWTH * _live(parts[-1]):
-        parts[-2:] = [_merged(parts[-2:])]
-    if not parts[0].whole and _live(parts[0]) * _GROWTH < len(parts[0].places):
-        parts[0] = _merged(parts[:1])
-    return parts
-
-
-def _live(part: PlacedSegment) -> int:
-    return int((part.places != _GONE).sum())
-
-
-def _merged(parts: Sequence[PlacedSegment]) -> PlacedSegment:
-    keeps = [part.places != _GONE for part in parts]
-    segment = Segment.merged(
-        [(part.segment, keep) for part, keep in zip(parts, keeps, strict=True)]
-    )
-    places = np.concatenate([part.places[keep] for part, keep in zip(parts, keeps, strict=True)])
-    return PlacedSegment(segment, places, whole=True)
+def _compacted(segments: list[Segment]) -> tuple[Segment, ...]:
+    """Merge segments that are small beside the one behind them; the order is kept."""
+    keep = len(segments)
+    size = len(segments[-1])
+    while keep > 1 and len(segments[keep - 2]) <= _GROWTH * size:
+        keep -= 1
+        size += len(segments[keep - 1])
+    tail = segments[keep - 1 :]
+    return (*segments[: keep - 1], Segment.merged(tail) if len(tail) > 1 else tail[0])

@@ -10,7 +10,13 @@ from wsmem.records import Match
 from wsmem.retrieval.evidence import evidence_needed
 from wsmem.retrieval.order import TIE_DIGITS, in_order
 from wsmem.retrieval.signals import FAMILY, MS_PER_DAY, NAMES
-from wsmem.retrieval.terms_query import term_columns
+from wsmem.retrieval.terms_query import (
+    term_evidence,
+    term_hits,
+    term_scores,
+    term_signals,
+    terms_held,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,11 +29,19 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
 
+_RECENT_MS = 7 * MS_PER_DAY
+"""An entry that changed longer ago earns no recency: 3 = log2(1 + 7)."""
+_TIE = 2 * 10.0**-TIE_DIGITS
+"""Scores that round to the same are no further apart."""
+_BLOCK = 256
+"""Scores of which only the greatest is looked at first, when there are many."""
+
 
 class Candidates(NamedTuple):
     """Entries that match a query, and what each signal gives them (one row a signal)."""
 
     documents: Ints
+    """As `Index.entry` takes them."""
     matched: Ints
     signals: dict[str, Floats]
     evidence: Floats
@@ -36,6 +50,18 @@ class Candidates(NamedTuple):
     """The same of the whole query."""
     greatest_mass: float = 1.0
     """Mass of one term of full weight and greatest rarity."""
+
+
+class _Scored(NamedTuple):
+    """Entries that match a query, with their scores."""
+
+    documents: Ints
+    matched: Ints
+    scores: Floats
+
+    def at(self, places: Ints) -> _Scored:
+        """Some of them."""
+        return _Scored(self.documents[places], self.matched[places], self.scores[places])
 
 
 def rank(
@@ -60,16 +86,17 @@ def rank(
         limit: At most so many matches; `None` for all.
         surfaced: Ids of entries shown lately.
     """
-    found = candidates(index, query, profile, now=now, surfaced=surfaced, wanted=profile.weights)
-    scores = weigh(found, profile)
-    kept = _best(scores, limit)
-    matches = [
-        Match(
-            entry=index.entries[int(found.documents[at])],
-            score=float(scores[at]),
-            matched=int(found.matched[at]),
+    if profile.matching == "terms" and not profile.uses("substring"):
+        scored = _scored_at_once(index, query, profile, now=now, surfaced=surfaced, limit=limit)
+    else:
+        found = candidates(
+            index, query, profile, now=now, surfaced=surfaced, wanted=profile.weights
         )
-        for at in kept
+        scored = _Scored(found.documents, found.matched, weigh(found, profile))
+        scored = scored.at(_best(scored.scores, limit))
+    matches = [
+        Match(entry=index.entry(document), score=score, matched=matched)
+        for document, matched, score in zip(*(each.tolist() for each in scored), strict=True)
     ]
     return in_order(matches, profile)[:limit]
 
@@ -83,33 +110,33 @@ def candidates(
     surfaced: Collection[str] = (),
     wanted: Collection[str] = NAMES,
 ) -> Candidates:
-    """The one place where signals are computed: for the engine, the tuner and the notebooks."""
-    dense: dict[str, Floats] = {}
+    """Every signal of every match, for the tuner and the notebooks; in the order of the entries."""
     families = {FAMILY[name] for name in wanted} | {profile.matching}
     if not len(index):
         none = np.empty(0, np.int64)
         return Candidates(none, none, {name: np.empty(0) for name in wanted}, np.empty(0))
+    documents = index.in_order.astype(np.int64)
+    signals: dict[str, Floats] = {}
     if "terms" in families:
-        terms = term_columns(index, query, wanted)
-        dense |= terms.signals
+        hits = term_hits(index, query)
+        dense = term_signals(hits, wanted)
+        signals |= {name: column[documents] for name, column in dense.items()}
     if "substring" in families:
         substrings = index.substrings.columns(query)
-        dense |= {name: column for name, column in substrings.signals.items() if name in wanted}
+        signals |= {name: column for name, column in substrings.signals.items() if name in wanted}
     if profile.matching == "terms":
-        needed = evidence_needed(profile, terms.total_evidence, terms.greatest_mass)
-        documents = np.flatnonzero(terms.evidence >= needed)
-        matched = terms.matched[documents]
+        evidence = term_evidence(hits)
+        held, total, greatest = evidence.held[documents], evidence.total, evidence.greatest
+        matched = terms_held(hits)[documents]
+        kept = np.flatnonzero(held >= evidence_needed(profile, total, greatest))
     else:
-        documents = np.flatnonzero(substrings.matched)
-        matched = substrings.matched[documents]
-    signals = {name: column[documents] for name, column in dense.items()}
+        held, total, greatest = np.ones(len(index)), 1.0, 1.0
+        matched = substrings.matched
+        kept = np.flatnonzero(matched)
+    signals = {name: column[kept] for name, column in signals.items()}
+    documents = documents[kept]
     signals |= _entry_signals(index, documents, now, surfaced, wanted)
-    if profile.matching != "terms":
-        return Candidates(documents, matched, signals, np.ones(len(documents)))
-    evidence = terms.evidence[documents]
-    return Candidates(
-        documents, matched, signals, evidence, terms.total_evidence, terms.greatest_mass
-    )
+    return Candidates(documents, matched[kept], signals, held[kept], total, greatest)
 
 
 def weigh(found: Candidates, profile: Profile) -> Floats:
@@ -125,17 +152,70 @@ def weigh(found: Candidates, profile: Profile) -> Floats:
     return scores
 
 
-def _best(scores: Floats, limit: int | None) -> list[int]:
-    """Places of the best scores, with everything that ties with the last of them; ascending."""
-    if limit is None or len(scores) <= limit:
-        return list(range(len(scores)))
+def _scored_at_once(
+    index: Index,
+    query: str,
+    profile: Profile,
+    *,
+    now: int,
+    surfaced: Collection[str],
+    limit: int | None,
+) -> _Scored:
+    """What `candidates` and `weigh` find, cut to the best: without a column for every signal."""
+    hits = term_hits(index, query)
+    evidence = term_evidence(hits)
+    needed = evidence_needed(profile, evidence.total, evidence.greatest)
+    documents = np.flatnonzero(evidence.held >= needed)
+    scores = term_scores(hits, profile.weights)[documents]
+    wanted = profile.weights.keys() - ({"surfaced"} if surfaced else ())
+    for name, column in _entry_signals(index, documents, now, (), wanted).items():
+        scores += profile.weights[name] * np.nan_to_num(column, copy=False)
+    scored = _Scored(documents, terms_held(hits)[documents], scores)
+    penalty = profile.weights.get("surfaced", 0.0)
+    if not surfaced or not penalty:
+        return scored.at(_best(scores, limit))
+    return _after_surfaced(index, scored, frozenset(surfaced), penalty, limit)
+
+
+def _after_surfaced(
+    index: Index, scored: _Scored, shown: frozenset[str], weight: float, limit: int | None
+) -> _Scored:
+    """The best once what was shown lately earns its weight, which is rarely looked for in all."""
+    room = limit if limit is None or weight > 0 else limit + len(shown)
+    if weight > 0:
+        room = None
+    while True:
+        best = scored.at(_best(scored.scores, room))
+        lately = _surfaced(index, best.documents, shown)
+        # Whatever is left out would have to pass `limit` entries that keep what they had.
+        if room is None or limit is None or len(lately) - int(lately.sum()) >= limit:
+            break
+        if len(best.documents) == len(scored.documents):
+            break
+        room *= 2
+    return best._replace(scores=best.scores + weight * lately)
+
+
+def _best(scores: Floats, limit: int | None) -> Ints:
+    """Places of the best scores, with everything that may tie with the last of them; ascending."""
+    count = len(scores)
+    if limit is None or count <= limit:
+        return np.arange(count)
     if limit < 1:
-        return []
-    rounded = np.round(scores, TIE_DIGITS)
-    if np.isnan(rounded).any():
-        return list(range(len(scores)))
-    last = np.partition(rounded, len(rounded) - limit)[len(rounded) - limit]
-    return np.flatnonzero(rounded >= last).tolist()
+        return np.empty(0, dtype=np.int64)
+    if np.isnan(scores.max()):
+        return np.arange(count)
+    # The last of the best is at least the `limit`-th of what is greatest in each block.
+    blocks = count // _BLOCK
+    least = scores
+    if blocks > limit:
+        least = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    last = np.partition(least, len(least) - limit)[len(least) - limit]
+    kept = np.flatnonzero(scores >= last - _TIE)
+    if least is not scores and len(kept) > limit:
+        last = np.partition(scores[kept], len(kept) - limit)[len(kept) - limit]
+        kept = kept[scores[kept] >= last - _TIE]
+    return kept
 
 
 def _entry_signals(
@@ -143,16 +223,26 @@ def _entry_signals(
 ) -> dict[str, Floats]:
     signals: dict[str, Floats] = {}
     if "importance" in wanted:
-        signals["importance"] = index.importances[documents]
+        signals["importance"] = index.documents.importances[documents]
     if "recency" in wanted:
-        days = np.maximum(0.0, now - index.changed[documents]) / MS_PER_DAY
-        signals["recency"] = np.nan_to_num(np.maximum(0.0, 3.0 - np.log2(1.0 + days)))
+        signals["recency"] = _recency(index.documents.changed[documents], now)
     if "surfaced" in wanted:
-        shown = frozenset(surfaced)
-        entries = index.entries
-        signals["surfaced"] = (
-            np.array([entries[at].id in shown for at in documents.tolist()], dtype=np.float64)
-            if shown
-            else np.zeros(len(documents))
-        )
+        signals["surfaced"] = _surfaced(index, documents, frozenset(surfaced))
     return signals
+
+
+def _recency(changed: Floats, now: int) -> Floats:
+    """`signals.recency` of many; few are recent, and only of those a logarithm is taken."""
+    earned = np.zeros(len(changed))
+    recent = np.flatnonzero(changed > now - _RECENT_MS)
+    if len(recent):
+        days = np.maximum(0.0, now - changed[recent]) / MS_PER_DAY
+        earned[recent] = 3.0 - np.log2(1.0 + days)
+    return earned
+
+
+def _surfaced(index: Index, documents: Ints, shown: frozenset[str]) -> Floats:
+    if not shown:
+        return np.zeros(len(documents))
+    entry = index.entry
+    return np.array([entry(at).id in shown for at in documents.tolist()], dtype=np.float64)

@@ -1,174 +1,250 @@
-"""Postings of analysed terms for a batch of entries, as flat arrays that never change.
+"""Postings of analysed terms for a batch of documents, as flat arrays that never change.
 
 An index is one or more segments: a large one and what was added since. Every array is in compressed
-rows: the rows of term `t` are `rows[starts[t]:starts[t + 1]]`.
+rows: the rows of the term at place `t` are `rows[starts[t]:starts[t + 1]]`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wsmem.retrieval.fields import changed_ms
-from wsmem.retrieval.signals import clamped_importance
-from wsmem.retrieval.stream import BARRIER, TermStream
-from wsmem.text.analysis import is_unspaced
+from wsmem.retrieval.stream import BARRIER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from wsmem.records import MemoryEntry
+    from wsmem.retrieval.stream import TermStream
 
     Ints = npt.NDArray[np.int32]
+    Packed = npt.NDArray[np.int64]
+
+FIELD_BITS, COUNT_BITS = 8, 16
+MOST_COUNTED = (1 << COUNT_BITS) - 1
+"""Occurrences beyond are not told apart."""
+DOCUMENT_SHIFT = FIELD_BITS + COUNT_BITS
+"""A posting is one number, `document << 24 | count << 8 | fields`: one slice a term, not three."""
+_NUMBER_BITS = 29
+"""For documents within a batch, beside 3 bits for fields, in the keys that are sorted."""
 
 
-class Postings(NamedTuple):
-    """Where one term occurs in a segment."""
+def pack(documents: Packed, counts: Packed, fields: Packed) -> Packed:
+    """Postings from their parts."""
+    return documents << DOCUMENT_SHIFT | np.minimum(counts, MOST_COUNTED) << FIELD_BITS | fields
 
-    documents: Ints
-    """Ascending, each once."""
-    counts: npt.NDArray[np.uint16]
-    fields: npt.NDArray[np.uint8]
-    """Bits of `fields.TITLE`, `TAG`, `TERM`: in which of them the term occurs."""
+
+class Rows(NamedTuple):
+    """A value list for each term."""
+
+    values: npt.NDArray[Any]
+    starts: Ints
+    """Where each term's values start, and one past the end."""
 
 
 class Segment:
-    """Entries in the order given; documents are numbered from 0 in that order."""
+    """Consecutive documents of an index, from `first` on.
 
-    def __init__(self, entries: Sequence[MemoryEntry], stream: TermStream) -> None:
-        self.entries = tuple(entries)
-        self.vocabulary = stream.vocabulary
-        self.importances = np.array(
-            [clamped_importance(entry.importance) for entry in self.entries], dtype=np.float64
-        )
-        """Importance within 0 to 3; NaN where it is not a number."""
-        self.changed = np.array(
-            [np.nan if (ms := changed_ms(entry)) is None else ms for entry in self.entries],
-            dtype=np.float64,
-        )
-        """When each entry last changed, in ms since the epoch; NaN where no date can be read."""
-        self.stream = stream
-        self._place()
+    Args:
+        first: Number of the first document.
+        terms: Numbers of the terms that occur, ascending.
+        postings: Packed, ascending by document, for each term.
+        positions: Where each term stands in the stream, ascending.
+        stream: Numbers of terms in reading order, and barriers; the last item is one.
+        ends: Where the items of each document end in the stream.
+    """
+
+    def __init__(
+        self, *, first: int, terms: Ints, postings: Rows, positions: Rows, stream: Ints, ends: Ints
+    ) -> None:
+        self.first, self.terms, self.stream, self.ends = first, terms, stream, ends
+        self.postings, self.positions = postings, positions
+        self._dense = len(terms) == 0 or int(terms[-1]) == len(terms) - 1
+        # Single items of a memory view are plain numbers, several times quicker than NumPy's.
+        self._term_view = terms.data
+        self._posting_starts = postings.starts.data
+        self._position_starts = positions.starts.data
+
+    def __len__(self) -> int:
+        return len(self.ends)
 
     @classmethod
-    def of(cls, entries: Sequence[MemoryEntry]) -> Segment:
-        """Analyse entries and index them."""
-        return cls(entries, TermStream.read(entries))
+    def of(cls, stream: TermStream, *, first: int) -> Segment:
+        """Sort a stream by term into postings and positions."""
+        places = np.flatnonzero(stream.terms != BARRIER)
+        key = stream.terms[places].astype(np.int64)
+        key <<= 32
+        key |= places
+        key.sort()
+        positions = (key & 0xFFFF_FFFF).astype(np.int32)
+        standing = (key >> 32).astype(np.int32)
+        terms, postings = _postings(stream, places, first)
+        ends = np.searchsorted(standing, terms, side="right")
+        return cls(
+            first=first,
+            terms=terms,
+            postings=postings,
+            positions=Rows(positions, _starts(ends)),
+            stream=stream.terms,
+            ends=stream.ends,
+        )
 
     @classmethod
-    def merged(cls, parts: Sequence[tuple[Segment, npt.NDArray[np.bool_]]]) -> Segment:
-        """One segment of several, with only the documents that each mask keeps."""
-        entries = [
-            segment.entries[at] for segment, keep in parts for at in np.flatnonzero(keep).tolist()
+    def merged(cls, parts: Sequence[Segment]) -> Segment:
+        """One segment of several that follow each other."""
+        offsets = np.cumsum([0, *(len(part.stream) for part in parts)])[:-1].tolist()
+        shifted = [
+            part.positions._replace(values=part.positions.values + np.int32(offset))
+            for part, offset in zip(parts, offsets, strict=True)
         ]
-        return cls(entries, TermStream.joined([(part.stream, keep) for part, keep in parts]))
-
-    @property
-    def lengths(self) -> npt.NDArray[np.float64]:
-        """UTF-8 bytes read from each entry."""
-        return self.stream.lengths
-
-    def _place(self) -> None:
-        """Sort the stream by term into postings and positions."""
-        stream, size = self.stream, len(self.vocabulary)
-        positions = np.flatnonzero(stream.terms != BARRIER).astype(np.int32)
-        terms = stream.terms[positions]
-        self._positions = positions[np.argsort(terms, kind="stable")]
-        self._position_starts = _row_starts(terms, size)
-        all_terms = np.concatenate([terms, stream.extras[:, 0]])
-        all_documents = np.concatenate([stream.documents[positions], stream.extras[:, 1]])
-        all_fields = np.concatenate(
-            [stream.fields[positions], stream.extras[:, 2].astype(np.uint8)]
+        terms = parts[0].terms
+        for part in parts[1:]:
+            terms = np.union1d(terms, part.terms)
+        each = [part.terms for part in parts]
+        return cls(
+            first=parts[0].first,
+            terms=terms,
+            postings=_merged_rows(terms, each, [part.postings for part in parts]),
+            positions=_merged_rows(terms, each, shifted),
+            stream=np.concatenate([part.stream for part in parts]),
+            ends=np.concatenate(
+                [part.ends + np.int32(offset) for part, offset in zip(parts, offsets, strict=True)]
+            ),
         )
-        key = all_terms.astype(np.int64) * max(1, len(self.entries)) + all_documents
-        order = np.argsort(key, kind="stable")
-        first = np.flatnonzero(np.diff(key[order], prepend=-1))
-        self._documents: Ints = all_documents[order][first]
-        counts = np.diff(first, append=len(order))
-        self._counts = np.minimum(counts, np.iinfo(np.uint16).max).astype(np.uint16)
-        self._fields = (
-            np.bitwise_or.reduceat(all_fields[order], first)
-            if len(first)
-            else np.empty(0, dtype=np.uint8)
-        )
-        self._starts = _row_starts(all_terms[order][first], size)
 
-    def postings(self, term: str) -> Postings | None:
-        """Where a term occurs, `None` if nowhere.
+    def kept(self, keep: npt.NDArray[np.bool_]) -> tuple[Segment, Ints]:
+        """Only the documents a mask keeps, numbered anew from 0, and the terms that still occur.
 
-        A lone Chinese letter occurs wherever a pair holds it; it is counted once an entry and in no
-        particular field.
+        Terms are numbered anew as well: the term that had the number `occurring[n]` has `n`.
         """
-        if len(term) == 1 and is_unspaced(term):
-            return self._letter_postings(term)
-        at = self.vocabulary.get(term)
-        if at is None:
-            return None
-        rows = slice(self._starts[at], self._starts[at + 1])
-        return Postings(self._documents[rows], self._counts[rows], self._fields[rows])
-
-    def _letter_postings(self, letter: str) -> Postings | None:
-        rows = [
-            self._documents[self._starts[at] : self._starts[at + 1]]
-            for at in self._terms_by_letter.get(letter, ())
-        ]
-        if not rows:
-            return None
-        documents = np.unique(np.concatenate(rows))
-        return Postings(
-            documents,
-            np.ones(len(documents), dtype=np.uint16),
-            np.zeros(len(documents), dtype=np.uint8),
+        numbers = np.cumsum(keep) - 1
+        documents = self.postings.values >> DOCUMENT_SHIFT
+        held = keep[documents]
+        postings = self.postings.values[held]
+        postings += (numbers[documents[held]] - documents[held]) << DOCUMENT_SHIFT
+        sizes = np.diff(self.ends, prepend=np.int32(0))
+        items = np.repeat(keep, sizes)
+        moved = np.cumsum(items, dtype=np.int32) - np.int32(1)
+        standing = items[self.positions.values]
+        row_sizes = _row_sums(held, self.postings.starts)
+        occurs = row_sizes > 0
+        occurring = self.terms[occurs]
+        renumbered = np.full(int(self.terms[-1]) + 2 if len(self.terms) else 1, BARRIER, np.int32)
+        renumbered[occurring] = np.arange(len(occurring), dtype=np.int32)
+        segment = Segment(
+            first=0,
+            terms=np.arange(len(occurring), dtype=np.int32),
+            postings=Rows(postings, _starts(np.cumsum(row_sizes[occurs]))),
+            positions=Rows(
+                moved[self.positions.values[standing]],
+                _starts(np.cumsum(_row_sums(standing, self.positions.starts)[occurs])),
+            ),
+            # The barrier, -1, looks up the last item, which is a barrier too.
+            stream=renumbered[self.stream[items]],
+            ends=np.cumsum(sizes[keep], dtype=np.int32),
         )
+        return segment, occurring
 
-    @cached_property
-    def _terms_by_letter(self) -> dict[str, list[int]]:
-        found: defaultdict[str, list[int]] = defaultdict(list)
-        for term, at in self.vocabulary.items():
-            if len(term) <= 2 and is_unspaced(term):
-                for letter in dict.fromkeys(term):
-                    found[letter].append(at)
-        return dict(found)
+    def place(self, number: int) -> int:
+        """Where a term's rows are, -1 if it does not occur."""
+        if self._dense:
+            return number if number < len(self.terms) else -1
+        at = bisect_left(self._term_view, number)
+        return at if at < len(self._term_view) and self._term_view[at] == number else -1
 
-    def pair_documents(self, pairs: Sequence[tuple[str, str]]) -> tuple[Ints, Ints]:
-        """Which pairs stand together where: (index of the pair, document), each once, by pair."""
-        starts, counts, shifts, wanted, numbers = [], [], [], [], []
+    def postings_of(self, number: int) -> Packed | None:
+        """Packed postings of a term, `None` if it does not occur."""
+        at = self.place(number)
+        if at < 0:
+            return None
+        starts = self._posting_starts
+        return self.postings.values[starts[at] : starts[at + 1]]
+
+    def standing_together(self, pairs: Sequence[tuple[int, int]]) -> tuple[Packed, Packed]:
+        """Which pairs of terms are neighbours where: index of the pair and document, by pair."""
+        rows, sizes, shifts, wanted, numbers = [], [], [], [], []
+        starts, positions = self._position_starts, self.positions.values
         for number, (first, second) in enumerate(pairs):
-            a, b = self.vocabulary.get(first), self.vocabulary.get(second)
-            if a is None or b is None:
+            a, b = self.place(first), self.place(second)
+            if a < 0 or b < 0:
                 continue
-            span_a = self._position_starts[a + 1] - self._position_starts[a]
-            span_b = self._position_starts[b + 1] - self._position_starts[b]
-            rarer, other, shift = (a, b, 1) if span_a <= span_b else (b, a, -1)
-            starts.append(self._position_starts[rarer])
-            counts.append(min(span_a, span_b))
-            shifts.append(shift)
-            wanted.append(other)
-            numbers.append(number)
-        if not starts:
-            empty = np.empty(0, dtype=np.int32)
-            return empty, empty
-        rows = np.concatenate(
-            [
-                self._positions[start : start + count]
-                for start, count in zip(starts, counts, strict=True)
-            ]
-        )
-        neighbours = rows + np.repeat(np.array(shifts, dtype=np.int32), counts)
+            size_a, size_b = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
+            at, size, shift, other = (
+                (a, size_a, 1, second) if size_a <= size_b else (b, size_b, -1, first)
+            )
+            if size:
+                rows.append(positions[starts[at] : starts[at] + size])
+                sizes.append(size)
+                shifts.append(shift)
+                wanted.append(other)
+                numbers.append(number)
+        if not rows:
+            return _NONE, _NONE
+        standing = np.concatenate(rows)
         # The stream ends with a barrier, so a step off its end (or to -1, its last item) is one.
-        hits = self.stream.terms[neighbours] == np.repeat(np.array(wanted, dtype=np.int32), counts)
-        number = np.repeat(np.array(numbers, dtype=np.int64), counts)[hits]
-        key = np.unique(number * len(self.entries) + self.stream.documents[rows[hits]])
-        found, documents = np.divmod(key, len(self.entries))
-        return found.astype(np.int32), documents.astype(np.int32)
+        neighbours = self.stream[standing + np.repeat(np.array(shifts), sizes)]
+        hits = np.flatnonzero(neighbours == np.repeat(np.array(wanted, dtype=np.int32), sizes))
+        if not len(hits):
+            return _NONE, _NONE
+        found = np.repeat(np.array(numbers), sizes)[hits]
+        documents = self.ends.searchsorted(standing[hits], side="right")
+        # Pairs come one after the other and documents ascend, so repeats are neighbours.
+        new = np.ones(len(hits), dtype=bool)
+        new[1:] = (found[1:] != found[:-1]) | (documents[1:] != documents[:-1])
+        return found[new], documents[new] + self.first
 
 
-def _row_starts(sorted_or_not: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int64]:
-    starts = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(sorted_or_not, minlength=size), out=starts[1:])
+_NONE: Packed = np.empty(0, dtype=np.int64)
+
+
+def _postings(stream: TermStream, places: Packed, first: int) -> tuple[Ints, Rows]:
+    """The terms that occur, ascending, and where: counts and fields of each document together."""
+    extras = stream.extras
+    key = np.concatenate([stream.terms[places], extras[:, 0]]).astype(np.int64)
+    key <<= _NUMBER_BITS
+    key |= np.concatenate([stream.documents[places], extras[:, 1]])
+    key <<= 3
+    key |= np.concatenate([stream.fields[places], extras[:, 2].astype(np.uint8)])
+    key.sort()
+    fields = key & 7
+    key >>= 3
+    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    counts = np.diff(begins, append=len(key))
+    fields = np.bitwise_or.reduceat(fields, begins) if len(begins) else fields
+    key = key[begins]
+    documents = (key & ((1 << _NUMBER_BITS) - 1)) + first
+    key >>= _NUMBER_BITS
+    row_begins = np.flatnonzero(np.diff(key, prepend=-1))
+    ends = np.append(row_begins[1:], len(key)) if len(key) else row_begins
+    return key[row_begins].astype(np.int32), Rows(pack(documents, counts, fields), _starts(ends))
+
+
+def _starts(ends: npt.NDArray[np.integer]) -> Ints:
+    starts = np.zeros(len(ends) + 1, dtype=np.int32)
+    starts[1:] = ends
     return starts
+
+
+def _row_sums(flags: npt.NDArray[np.bool_], starts: Ints) -> Packed:
+    """How many flags are set in each row."""
+    running = np.zeros(len(flags) + 1, dtype=np.int64)
+    np.cumsum(flags, out=running[1:])
+    return running[starts[1:]] - running[starts[:-1]]
+
+
+def _merged_rows(terms: Ints, each: Sequence[Ints], parts: Sequence[Rows]) -> Rows:
+    """Rows of each of `terms`, those of the first part first."""
+    sizes = np.zeros(len(terms), dtype=np.int64)
+    places = []
+    for own, rows in zip(each, parts, strict=True):
+        at = np.searchsorted(terms, own)
+        counts = np.diff(rows.starts)
+        sizes[at] += counts
+        places.append(np.repeat(at.astype(np.int32), counts))
+    # Every part is sorted already: a stable sort of such runs is a merge.
+    order = np.argsort(np.concatenate(places), kind="stable")
+    values = np.concatenate([rows.values for rows in parts])
+    return Rows(values[order], _starts(np.cumsum(sizes)))

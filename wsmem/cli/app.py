@@ -9,6 +9,7 @@ import typer
 
 from wsmem.cli import (
     archiving,
+    benching,
     checkpointing,
     datasets,
     distilling,
@@ -34,6 +35,7 @@ COMMAND_MODULES = (
     labelling,
     reporting,
     distilling,
+    benching,
 )
 """Modules with commands; each has `register(app)`."""
 

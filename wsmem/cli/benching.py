@@ -1,0 +1,196 @@
+"""`wsmem bench latency` and `wsmem bench report`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wsmem.cli.output import note
+from wsmem.cli.sets import Data, DatasetsDir, Split, known_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from wsmem.evals.latency.bench import Step
+    from wsmem.evals.latency.plan import LatencyPlan
+
+group = typer.Typer(help="Measure how long things take, and what they are worth in less time.")
+"""The commands `wsmem bench …`."""
+
+NONE = "none"
+"""Named instead of a set or a peer: leave them all out."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.add_typer(group, name="bench", no_args_is_help=True)
+
+
+@group.command("latency", help="Time recalls through the engine, in every state, beside peers.")
+def latency(
+    *,
+    entries: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Size of a store; repeatable. "
+                     "Default: 100, 1000, 2000, 10000."),
+    ] = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STATE", help="warm, committing, writers, snapshot, fresh or "
+                     "process; repeatable. Default: all."),
+    ] = None,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Who answers the same queries; repeatable, none for "
+                     "nobody. Default: all."),
+    ] = None,
+    plugin: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where npm has installed the public plugin."),
+    ] = None,
+    each: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Queries of every pair of language and length, warm. "
+                     "Default: 20."),
+    ] = None,
+    cold: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The same for processes, fresh engines and changed files. "
+                     "Default: 2."),
+    ] = None,
+    writers: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes that write. Default: 2.")
+    ] = None,
+    deadline: Annotated[
+        float | None, typer.Option(metavar="MS", help="What a host waits for. Default: 250.")
+    ] = None,
+    padded: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Size to which labelled workspaces are padded; repeatable. "
+                     "Default: 1000, 10000."),
+    ] = None,
+    cut: Annotated[
+        list[float] | None,
+        typer.Option(metavar="MS", help="A deadline for labelled queries; repeatable. "
+                     "Default: 5, 25, 50, 100, 250."),
+    ] = None,
+    asked: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Labelled queries of each workspace. Default: 24."),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME|PATH", help="A labelled set; repeatable, none for no quality. "
+                     "Default: our own workspace sets."),
+    ] = None,
+    data: Data = None,
+    datasets_dir: DatasetsDir = None,
+    split: Split = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="local:N|ADDRESS", help="Measure sizes on a Dask cluster; only "
+                     "workers on machines of their own do not disturb each other."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", help="Seed of stores and queries.")] = 7,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:  # fmt: skip
+    """Measure, print, and keep the run if a folder was named."""
+    from wsmem.cli.bench_printing import print_tables  # noqa: PLC0415  slow to import
+    from wsmem.evals.latency.bench import Tables, measure  # noqa: PLC0415
+    from wsmem.evals.latency.plan import LatencyPlan  # noqa: PLC0415
+    from wsmem.evals.latency.run import RunWriter  # noqa: PLC0415
+
+    given: dict[str, Any] = {
+        "sizes": entries and tuple(sorted(set(entries))),
+        "states": state and tuple(dict.fromkeys(state)),
+        "peers": () if peer == [NONE] else peer and tuple(dict.fromkeys(peer)),
+        "each": each,
+        "cold": cold,
+        "writers": writers,
+        "deadline_ms": deadline,
+        "padded": padded and tuple(sorted(set(padded))),
+        "cuts": cut and tuple(sorted(set(cut))),
+        "asked": asked,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    plan = LatencyPlan(plugin=plugin, split=split, seed=seed, **chosen)
+    folders = _folders(dataset, data, datasets_dir)
+    writer = RunWriter(Path(out), plan, folders) if out is not None else None
+    found = Tables()
+    with _progress(plan, len(folders)) as on_step:
+        for tables in measure(plan, folders, cluster=cluster, on_step=on_step):
+            found.extend(tables)
+            if writer is not None:
+                writer.add(tables)
+    if writer is not None:
+        found = writer.finish().tables
+    print_tables(found, plan, as_json=as_json)
+    note(f"run kept in {out}" if out else "run not kept; --out DIR keeps it")
+
+
+@group.command("report", help="Write the report of a run of bench latency: one HTML file.")
+def report(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder that --out wrote.")],
+    *,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Where to write it. Default: RUN/report.html."),
+    ] = None,
+) -> None:
+    """Write a report and print its path."""
+    from wsmem.evals.latency.page import write_report  # noqa: PLC0415  slow to import
+    from wsmem.evals.latency.run import LatencyRun  # noqa: PLC0415
+
+    print(write_report(LatencyRun.load(Path(run)), None if out is None else Path(out)))
+
+
+def _folders(
+    names: list[str] | None, data: list[str] | None, datasets_dir: str | None
+) -> dict[str, Path]:
+    """The labelled sets by name; those of our own that are about workspaces unless named."""
+    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
+
+    if names == [NONE]:
+        return {}
+    known = known_sets(data, datasets_dir)
+    own = [name for name in known if name.startswith("workspace-")]
+    return {source.name: source.path for source in choose(names or own, known)}
+
+
+@contextmanager
+def _progress(plan: LatencyPlan, datasets: int) -> Iterator[Callable[[Step], None] | None]:
+    """A bar on standard error while people watch, one step a state or set of each size."""
+    from rich.console import Console  # noqa: PLC0415  slow to import
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    from wsmem.evals.latency.bench import steps  # noqa: PLC0415
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("starting", total=steps(plan, datasets))
+
+        def on_step(step: Step) -> None:
+            bars.update(task, advance=1, description=f"{step.entries:,} entries: {step.what}")
+
+        yield on_step

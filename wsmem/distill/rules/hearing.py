@@ -11,6 +11,7 @@ from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
 from wsmem.distill.rules.sentences import sentences_of
+from wsmem.distill.rules.verdicts import has_grounds, is_verdict
 from wsmem.distill.rules.writing import (
     is_substantial,
     joined,
@@ -32,7 +33,7 @@ _CLOSED = 3
 """Sentences before "that's final" that are taken to be final."""
 
 _DATED = re.compile(
-    r"今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|^today(?=,? we)|\buntil\b",
+    r"(?:这几天|这两天|今天)(?=的?(?:对比|讨论|评估|调研|压测|测试|会|试用))|今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|^today(?=,? we)|\buntil\b",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
@@ -98,8 +99,8 @@ def hear(turns: Sequence[Turn]) -> list[Heard]:
 
 def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
     text = gates.without_unchanged(turn.sentences[place].unquoted)
-    cue = cue_of(text) or ("decision" if _answers_choice(turn, place) else None)
-    if cue is None or says("not_to_keep", text):
+    cue = cue_of(text)
+    if says("not_to_keep", text):
         return []
     if cue == "request":
         before = previous.sentences if previous else ()
@@ -116,8 +117,20 @@ def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
             )
             for wanted in found
         ]
-    statement = _stated(turn, place, cue)
+    settled = says("commits", text) and _lays_down(turn, place)
+    statement = _stated(turn, place, cue) if cue is not None and not settled else None
+    if statement is None and _lays_down(turn, place):
+        statement = _stated(turn, place, "decision")
     return [statement] if statement is not None else []
+
+
+def _lays_down(turn: Turn, place: int) -> bool:
+    """Whether a sentence decides without a word that says so."""
+    if says("no_decision", turn.sentences[place].unquoted):
+        return False
+    if _answers_choice(turn, place):
+        return True
+    return is_verdict(turn.sentences[place], turn.sentences[place + 1 :])
 
 
 def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
@@ -149,7 +162,7 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     text = gates.without_unchanged(turn.sentences[place].unquoted)
     if gates.is_question(text, states=True) or gates.is_foreign(text) or says("banter", text):
         return False
-    if gates.is_supposed(text):
+    if gates.is_supposed(text) or (cue != "preference" and says("complains", text)):
         return False
     lasting = is_lasting(text)
     general = lasting or cue == "preference"
@@ -159,8 +172,12 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     moment = _DATED.sub("", text) if cue == "decision" else text
     if gates.is_of_the_moment(moment, lasting=lasting or cue in {"preference", "decision"}):
         return False
-    if cue == "decision" and (is_soft(text) or cue_of(text) is None):
+    if cue == "decision" and is_soft(text):
         return _is_weighed(turn, place)
+    if cue == "decision" and cue_of(text) != "decision":
+        return _is_weighed(turn, place) or is_verdict(
+            turn.sentences[place], turn.sentences[place + 1 :]
+        )
     if cue == "rule" and not lasting and not says("local_rule", text):
         return says("generic", text) and not says("task", text)
     return True
@@ -185,6 +202,8 @@ def _is_weighed(turn: Turn, place: int) -> bool:
         return False
     near = turn.sentences[place : place + 2]
     if any(says("reason", other.unquoted) for other in near):
+        return True
+    if has_grounds(text, turn.sentences[place + 1 :]):
         return True
     chosen = says("choice", turn.asked) or says("choice", turn.offered)
     chosen = chosen or _answers_choice(turn, place)

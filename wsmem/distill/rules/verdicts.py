@@ -1,0 +1,68 @@
+"""Sentences that lay down how something is to be, known by their build and not by a phrase.
+
+People seldom say "we have decided". They say how it is going to be and what speaks for it: "jobs go
+through Celery, not cron: nobody notices when cron fails". Such a sentence arranges something, and it
+sets another way aside or gives grounds, or both; it is no opinion, order, account or explanation.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from wsmem.distill.rules import gates
+from wsmem.distill.rules.lexicon import says
+from wsmem.distill.rules.writing import is_substantial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wsmem.distill.rules.sentences import Sentence
+
+_CLAUSE = re.compile(
+    r"[，,；;：:。！!]\s*|\s[—-]\s|\.\s+| (?=(?:because|since|so that|as the|given|rather than|"
+    r"instead of)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
+    """Whether a sentence lays down an arrangement of the user's own, and says why.
+
+    Args:
+        sentence: Of the user.
+        following: The sentences behind it, of which the next may give the grounds.
+    """
+    text = sentence.unquoted
+    if says("no_verdict", text) or says("others", text) or says("here_only", text):
+        return False
+    if gates.is_question(text) or gates.is_conditional(text):
+        return False
+    if not (says("arranges", text) or says("commits", text)):
+        return False
+    if says("commits", text):
+        return True
+    excludes = says("excludes", text)
+    return has_grounds(text, following) or (excludes and (says("ours", text) or _goes_on(text)))
+
+
+def has_grounds(text: str, following: Sequence[Sentence]) -> bool:
+    """Whether a clause behind the first, or the next sentence, gives reasons."""
+    if any(says("grounds", clause) for clause in _CLAUSE.split(text)[1:]):
+        return True
+    return any(_explains(other) for other in following[:1])
+
+
+def _goes_on(text: str) -> bool:
+    """Whether something is said beyond the way that is taken and the one set aside."""
+    return any(
+        is_substantial(clause) and not says("excludes", clause)
+        for clause in _CLAUSE.split(text)[2:]
+    )
+
+
+def _explains(sentence: Sentence) -> bool:
+    text = sentence.unquoted
+    if gates.is_question(text) or says("task", text):
+        return False
+    return is_substantial(text) and says("grounds", text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from wsmem.distill.rules import gates
+from wsmem.distill.rules.answers import Exchange, is_bare_yes, picks_option, proposal_taken_up, question_in, weighs
 from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
@@ -36,11 +37,6 @@ _DATED = re.compile(
     r"(?:这几天|这两天|今天)(?=的?(?:对比|讨论|评估|调研|压测|测试|会|试用))|今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|^today(?=,? we)|\buntil\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(
-    r"(?:(?:那就|那|就|还是|then|ok|so|the)[ ，,]*)?(?:([A-Za-z][\w.+#-]*)|([一-鿿]{2,8}?))"
-    r"\s?(?:吧|好了|就行)?(?:\s?[,，。.;；—]| then\b| it is\b)",
-    re.IGNORECASE,
-)
 _CJK = re.compile(r"[一-鿿]")
 
 
@@ -67,6 +63,11 @@ class Turn:
     offered: str = ""
     """What the assistant said just before it."""
 
+    @property
+    def exchange(self) -> Exchange:
+        """What the message answers."""
+        return Exchange(self.asked, self.offered)
+
 
 def turns_of(messages: Iterable[MemoryMessage]) -> list[Turn]:
     """The user's messages as turns, in order."""
@@ -78,7 +79,7 @@ def turns_of(messages: Iterable[MemoryMessage]) -> list[Turn]:
             continue
         turn = Turn(message, sentences_of(message.text), asked, offered)
         turns.append(turn)
-        questions = [s.text for s in turn.sentences if gates.is_question(s.text)]
+        questions = [s.text for s in turn.sentences if gates.is_question(s.text) or weighs(s)]
         asked, offered = (questions[-1] if questions else ""), ""
     return turns
 
@@ -117,11 +118,36 @@ def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
             )
             for wanted in found
         ]
+    taken_up = _taken_up(turn, place)
+    if taken_up is not None:
+        return [taken_up]
     settled = says("commits", text) and _lays_down(turn, place)
     statement = _stated(turn, place, cue) if cue is not None and not settled else None
     if statement is None and _lays_down(turn, place):
         statement = _stated(turn, place, "decision")
     return [statement] if statement is not None else []
+
+
+def _taken_up(turn: Turn, place: int) -> Heard | None:
+    """The assistant's proposal, where the user takes it up; with the user's own words to it."""
+    if place or says("moment", turn.sentences[0].unquoted):
+        return None
+    proposal = proposal_taken_up(turn.sentences[0], turn.exchange)
+    if proposal is None:
+        return None
+    spoken = [turn.sentences[0], *_elaborations(turn, 0)]
+    said = without_secrets(joined([proposal, *_own_words(spoken)]))
+    if turn.asked:
+        said = _with_topic(turn.asked, said)
+    return Heard(text=said, cue="decision", message=turn.message, used=spoken)
+
+
+def _own_words(spoken: Sequence[Sentence]) -> list[str]:
+    """What a user adds when taking up a proposal, without the yes."""
+    first = pattern("accepts").sub("", spoken[0].unquoted).strip(" ，,。.!！：:—-")
+    first = pattern("nods").sub("", first).strip(" ，,。.!！：:—-")
+    added = [first] if is_substantial(first) else []
+    return [*added, *(other.text for other in spoken[1:])]
 
 
 def _lays_down(turn: Turn, place: int) -> bool:
@@ -136,7 +162,7 @@ def _lays_down(turn: Turn, place: int) -> bool:
 def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
     """What a sentence with a cue of its own says, with the sentences that belong to it."""
     sentence = turn.sentences[place]
-    if not _stands(turn, place, cue):
+    if not _stands(turn, place, cue) or (place == 0 and is_bare_yes(sentence)):
         return None
     spoken = [sentence]
     if cue in {"rule", "decision"} and _points_back(sentence):
@@ -150,8 +176,9 @@ def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
         spoken += _elaborations(turn, place, most=1, brief=True)
     said = without_secrets(without_address(joined(other.text for other in spoken)))
     answers = says("no_subject", sentence.text) or _answers_choice(turn, place)
-    if cue == "decision" and turn.asked and answers:
-        said = _with_topic(turn.asked, said)
+    topic = turn.asked or question_in(turn.offered)
+    if cue == "decision" and topic and answers:
+        said = _with_topic(topic, said)
     if not is_substantial(said):
         return None
     return Heard(text=said, cue=cue, message=turn.message, used=spoken)
@@ -184,15 +211,8 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
 
 
 def _answers_choice(turn: Turn, place: int) -> bool:
-    """Whether a message opens with one of the options its user asked about: "REST, because …"."""
-    if place or not turn.asked:
-        return False
-    opening = _OPENING.match(turn.sentences[0].unquoted)
-    if opening is None:
-        return False
-    option = next(part for part in opening.groups() if part).lower()
-    offered = turn.asked if says("choice", turn.asked) else f"{turn.asked} {turn.offered}"
-    return len(option) > 1 and option in offered.lower()
+    """Whether a message opens with one of the options that stand open: "REST, because …"."""
+    return place == 0 and picks_option(turn.sentences, turn.exchange)
 
 
 def _is_weighed(turn: Turn, place: int) -> bool:

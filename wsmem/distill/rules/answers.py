@@ -1,0 +1,196 @@
+"""Short answers that decide: an option picked, a proposal of the assistant taken up.
+
+What they settle stands in somebody else's words, so it is taken from there: "option 2 then" says
+nothing later. A plain "ok" decides nothing, and an offer to do a job is no proposal.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wsmem.distill.rules import gates
+from wsmem.distill.rules.lexicon import pattern, says
+from wsmem.distill.rules.verdicts import has_grounds
+from wsmem.distill.rules.words import subject_words
+from wsmem.distill.rules.writing import is_substantial, joined
+from wsmem.operations.statements import own_words
+from wsmem.redaction.redact import redact
+from wsmem.text.scripts import cjk_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wsmem.distill.rules.sentences import Sentence
+
+_MOST_OFFERED = 2_000
+"""Characters at the end of what the assistant said that are searched for a proposal."""
+_MOST_PROPOSED = 300
+"""Characters of the longest proposal that is taken up."""
+_SHARED = 0.6
+"""Share of the words of an answer's opening that stand among the options."""
+
+_PIECE = re.compile(r"[^。！？；;!?\n]+?(?:[。！？；;!?]+|\.(?=\s|$)|\n|$)")
+_OPENING = re.compile(r"^(.{1,60}?)(?:\s*(?:[，,。;；：:！!—]|\.(?!\w))|\s+[—-]\s|$| (?:because|since|as)\b)")
+_LEAD = re.compile(
+    r"^(?:(?:好[的吧]?|行|嗯|那就|那|还是|就|先|我?们?选|用|走|定|做|放|上|我要|要|"
+    r"ok(?:ay)?|yes|then|so|let'?s (?:go with|use|do|take)|go with|going with|use|the)[，, ]*)+",
+    re.IGNORECASE,
+)
+_TRAIL = re.compile(
+    r"(?:[吧了呗]|好了|就行|先|优先| then| it is| first| please| for (?:me|us|now))+$", re.IGNORECASE
+)
+_NUMBER_NAMES = ("一1aA", "二两2bB", "三3cC", "四4dD")
+_NUMBERED = re.compile(
+    r"(?:方案|选项|办法|选|第)\s?([一二三四1-4A-Da-d])(?![\w])|(?<![\w])([A-D])\s?方案"
+    r"|\b(?:option|plan|variant|approach|number)\s([1-4a-d])\b|\b(first|second|third)\b(?: one| option)?",
+    re.IGNORECASE,
+)
+_ORDINALS = {"first": "1", "second": "2", "third": "3"}
+_FORMER = re.compile(r"前者|\bthe former\b", re.IGNORECASE)
+_LATTER = re.compile(r"后者|\bthe latter\b", re.IGNORECASE)
+_SIDE_BY_SIDE = re.compile(
+    r"^[^，,。.]{1,30}(?:还是|或者)[^，,。.]{1,30}$|^[\w\s,.#+/-]{1,60}\b(?:vs\.?|versus)\s[\w\s.#+/-]{1,40}$",
+    re.IGNORECASE,
+)
+_LEADS_UP = re.compile(
+    r"^.{0,60}?(?:我(?:的)?(?:建议|推荐|倾向(?:于)?|会)|建议(?:是)?|推荐|"
+    r"\bi(?:'d| would)? ?(?:suggest|recommend|propose)(?: that| to)?|my (?:suggestion|recommendation) is(?: to)?)"
+    r"[：:，,]?\s*",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What an answer answers."""
+
+    asked: str
+    """The user's last question before it, or nothing."""
+    offered: str
+    """What the assistant said just before it."""
+
+
+def proposal_taken_up(sentence: Sentence, exchange: Exchange) -> str | None:
+    """The assistant's proposal that a sentence takes up for good, in the assistant's words."""
+    text = sentence.unquoted
+    offered = own_words(redact(exchange.offered[-_MOST_OFFERED:]))
+    if not offered or gates.is_question(text, states=True) or says("postpones", text):
+        return None
+    if numbered := _numbered(text, offered):
+        return numbered
+    rest = _behind(text, "accepts")
+    if rest is None:
+        rest = _behind(text, "nods")
+        if rest is None or not _repeats(rest, offered):
+            return None
+    proposal = _proposal(offered)
+    if proposal is None or len(proposal) > _MOST_PROPOSED:
+        return None
+    return proposal
+
+
+def picks_option(sentences: Sequence[Sentence], exchange: Exchange) -> bool:
+    """Whether a message opens with one of the options that stand open: "REST, because …"."""
+    first = sentences[0]
+    text = first.unquoted
+    if gates.is_question(text, states=True) or says("postpones", text) or says("task", text):
+        return False
+    chosen = says("choice", exchange.asked) or says("choice", exchange.offered)
+    opening = _OPENING.match(text)
+    if not chosen or opening is None:
+        return False
+    option = _TRAIL.sub("", _LEAD.sub("", opening[1]).strip())
+    words = _words(option)
+    known = _words(f"{exchange.asked} {exchange.offered}")
+    if not words or len(words & known) < _SHARED * len(words):
+        return False
+    if has_grounds(text, sentences[1:]):
+        return True
+    explained = is_substantial(text[opening.end() :]) or len(sentences) > 1
+    return bool(exchange.asked) and explained
+
+
+def question_in(offered: str) -> str:
+    """The question that ends what the assistant said, or nothing."""
+    pieces = [piece[0].strip() for piece in _PIECE.finditer(offered[-_MOST_OFFERED:])]
+    last = next((piece for piece in reversed(pieces) if piece), "")
+    return last if gates.is_question(last) else ""
+
+
+def weighs(sentence: Sentence) -> bool:
+    """Whether a sentence only sets two options side by side: "A vs B"."""
+    return _SIDE_BY_SIDE.search(sentence.unquoted) is not None
+
+
+def is_bare_yes(sentence: Sentence) -> bool:
+    """Whether a sentence is a yes to a proposal and nothing more."""
+    return _behind(sentence.unquoted, "accepts") == ""
+
+
+def _behind(text: str, concept: str) -> str | None:
+    """What follows a concept a text begins with; `None` when it does not."""
+    found = pattern(concept).match(text)
+    return None if found is None else text[found.end() :].strip(" ，,。.!！：:—-")
+
+
+def _repeats(rest: str, offered: str) -> bool:
+    """Whether a text says again what was offered."""
+    words = _words(rest)
+    return len(words) > 1 and len(words & _words(offered)) >= _SHARED * len(words)
+
+
+def _proposal(offered: str) -> str | None:
+    """The design put forward in what the assistant said, without jobs and asides."""
+    pieces = [piece[0].strip() for piece in _PIECE.finditer(offered)]
+    found = [
+        piece
+        for piece in pieces
+        if piece
+        and says("proposes", piece)
+        and not says("offers_work", piece)
+        and is_substantial(piece)
+    ]
+    if not found:
+        return None
+    stripped = [_LEADS_UP.sub("", piece) for piece in found[-2:]]
+    return joined(text for text in stripped if is_substantial(text)) or None
+
+
+def _numbered(text: str, offered: str) -> str | None:
+    """The option a text names by its number, as the assistant described it."""
+    marks = [_Mark(found.end(), _number(found)) for found in _NUMBERED.finditer(offered)]
+    named = _NUMBERED.search(text)
+    if named is not None:
+        wanted = _number(named)
+    elif _LATTER.search(text) and len(marks) > 1:
+        wanted = marks[1].number
+    elif _FORMER.search(text) and marks:
+        wanted = marks[0].number
+    else:
+        return None
+    for mark in marks:
+        described = re.match(r"[：:、,.，)）\s]*(?:是|is)?\s*([^。；;\n]+?)(?=[。；;\n]|\.\s|\.?$)", offered[mark.end :])
+        if mark.number == wanted and described and is_substantial(described[1]):
+            return described[1]
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    end: int
+    number: int
+
+
+def _number(found: re.Match[str]) -> int:
+    name = next(group for group in found.groups() if group)
+    name = _ORDINALS.get(name.lower(), name)
+    return next((n for n, names in enumerate(_NUMBER_NAMES) if name in names), -1)
+
+
+def _words(text: str) -> frozenset[str]:
+    """Words to compare, single Latin letters and Chinese letters left of pairs included."""
+    if not cjk_run().search(text):
+        return subject_words(text)
+    return subject_words(text) | frozenset(re.findall(r"[a-z0-9][\w+#]*", text.lower()))

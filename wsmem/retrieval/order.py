@@ -4,19 +4,39 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wsmem.records import Match, MemoryEntry
     from wsmem.retrieval.profile import Profile
 
 TIE_DIGITS = 9
 """Scores that agree so far are ties: sums made in another order differ only below that."""
 
 
-def in_order(matches: Sequence[Match], profile: Profile) -> list[Match]:
+class Dated(Protocol):
+    """What decides between entries of one score."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def updated_at(self) -> str | None: ...
+
+
+class Scored(Protocol):
+    """A match, of an entry that may not have been read yet."""
+
+    @property
+    def entry(self) -> Dated: ...
+    @property
+    def score(self) -> float: ...
+
+
+ScoredT = TypeVar("ScoredT", bound=Scored)
+
+
+def in_order(matches: Sequence[ScoredT], profile: Profile) -> list[ScoredT]:
     """Matches best first; those given earlier count as earlier in the store.
 
     Ties go to the entry changed last (its date compared as text), then to the smaller id; under
@@ -24,13 +44,16 @@ def in_order(matches: Sequence[Match], profile: Profile) -> list[Match]:
     """
     if profile.matching == "substring":
         return _in_plugin_order(matches)
-    ordered = sorted(matches, key=lambda match: match.entry.id)
-    ordered.sort(key=lambda match: _date(match.entry, ""), reverse=True)
-    ordered.sort(key=lambda match: -round(match.score, TIE_DIGITS))
+    scores = {id(match): round(match.score, TIE_DIGITS) for match in matches}
+    ordered = list(matches)
+    if len(set(scores.values())) < len(matches):
+        ordered.sort(key=lambda match: match.entry.id)
+        ordered.sort(key=lambda match: _date(match.entry, ""), reverse=True)
+    ordered.sort(key=lambda match: -scores[id(match)])
     return ordered
 
 
-def best(matches: Sequence[Match], limit: int | None) -> list[Match]:
+def best(matches: Sequence[ScoredT], limit: int | None) -> list[ScoredT]:
     """The `limit` best scores and everything that ties with the last of them, as ordered."""
     if limit is None or len(matches) <= limit or any(math.isnan(match.score) for match in matches):
         return list(matches)
@@ -41,7 +64,7 @@ def best(matches: Sequence[Match], limit: int | None) -> list[Match]:
     return [match for match, score in zip(matches, rounded, strict=True) if score >= last]
 
 
-def _in_plugin_order(matches: Sequence[Match]) -> list[Match]:
+def _in_plugin_order(matches: Sequence[ScoredT]) -> list[ScoredT]:
     # A missing date reads "undefined" there, which is newer than any; NaN ties with everything.
     ordered = sorted(matches, key=lambda match: _date(match.entry, "undefined"), reverse=True)
     if any(math.isnan(match.score) for match in matches):
@@ -50,5 +73,5 @@ def _in_plugin_order(matches: Sequence[Match]) -> list[Match]:
     return ordered
 
 
-def _date(entry: MemoryEntry, missing: str) -> str:
+def _date(entry: Dated, missing: str) -> str:
     return missing if entry.updated_at is None else entry.updated_at

@@ -28,6 +28,7 @@ class ScannedTerms:
         self.size = len(entries)
         self._texts = TextScan(entries)
         self.total_length = sum(self._texts.lengths)
+        self.shortest = min(self._texts.lengths, default=0)
         function = self._texts.function_words(
             term.text for term in query.terms if term.text.isupper()
         )

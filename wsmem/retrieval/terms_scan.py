@@ -36,7 +36,10 @@ _SHARES = (
 MASS_SHARES = frozenset(
     {"coverage", "saturation", "length_saturation", "title", "tags", "retrieval_terms"}
 )
-"""Those to which a term adds at most its share of the query's mass; every share is 0 to 1."""
+"""Those to which a term adds at most its share of the query's mass; every share is 0 to 1.
+
+Postings in a file are not weighed one by one where these bounds show that an entry cannot be among
+the best: a signal of another kind is bounded by 1, or its bound is written in `contenders`."""
 
 _FIELD_SHARES = (("title", TITLE), ("tags", TAG), ("retrieval_terms", TERM))
 
@@ -120,9 +123,7 @@ def _add_shares(
 ) -> None:
     """Sum the shares in the order of the query's terms, as the index does, then scale them."""
     terms, masses = question.query.terms, question.masses
-    norms = {
-        at: SATURATION_K1 * (1.0 - LENGTH_B + LENGTH_B * (lengths[at] / average)) for at in earned
-    }
+    norms = {at: length_norm(lengths[at], average) for at in earned}
     for term, mass, entries in zip(terms, masses, holding, strict=True):
         for at in _common(earned, entries):
             shares, (times, fields) = earned[at], entries[at]
@@ -138,6 +139,32 @@ def _add_shares(
     for shares in earned.values():
         for name in shares:
             shares[name] /= weights if name == "word_coverage" else total
+
+
+def share_bound(profile: Profile, times: int, fields: int, norm: float) -> float:
+    """Score a term's share of the mass may bring: the sum of what `_add_shares` adds, or more.
+
+    Args:
+        profile: Its weights; those below zero may bring nothing.
+        times: How often the entry holds the term.
+        fields: In which fields.
+        norm: BM25's k1 scaled by the entry's length, or less.
+    """
+    bounds = {
+        "saturation": times / (times + SATURATION_K1),
+        "length_saturation": times / (times + norm),
+        **{name: float(bool(fields & bit)) for name, bit in _FIELD_SHARES},
+    }
+    return sum(
+        max(0.0, weight) * bounds.get(name, 1.0)
+        for name, weight in profile.weights.items()
+        if name in MASS_SHARES
+    )
+
+
+def length_norm(length: int, average: float) -> float:
+    """BM25's k1 scaled by an entry's length against the average."""
+    return SATURATION_K1 * (1.0 - LENGTH_B + LENGTH_B * (length / average))
 
 
 def _common(earned: Mapping[int, Earned], entries: Held) -> Collection[int]:

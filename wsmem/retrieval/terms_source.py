@@ -28,6 +28,10 @@ class TermSource(Protocol):
     def total_length(self) -> int:
         """UTF-8 bytes of all of them."""
 
+    @property
+    def shortest(self) -> int:
+        """UTF-8 bytes of the shortest."""
+
     def frequency(self, term: str) -> int:
         """How many entries hold a term."""
 

@@ -1,0 +1,175 @@
+"""Make a postings file from entries; needs NumPy, and as long as building an index does."""
+
+from __future__ import annotations
+
+import json
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from wsmem.retrieval.fields import changed_ms
+from wsmem.retrieval.persisted.layout import assembled, encoded, term_bucket
+from wsmem.retrieval.stream import BARRIER, TermStream
+from wsmem.retrieval.vocabulary import Vocabulary
+from wsmem.text.analysis import is_unspaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from wsmem.records import MemoryEntry
+    from wsmem.retrieval.persisted.layout import ItemCode
+
+    Ints = npt.NDArray[Any]
+    Sections = dict[str, tuple[ItemCode, bytes]]
+
+_LARGEST = 2**32 - 1
+"""Of what is counted in four bytes."""
+
+
+class Record(NamedTuple):
+    """An entry and where its JSON stands in the file it comes from."""
+
+    entry: MemoryEntry
+    start: int
+    data: bytes
+
+
+def build_postings(records: Iterable[Record], head: Mapping[str, Any]) -> bytes:
+    """The file for these entries; those that no recall returns are left out.
+
+    Args:
+        records: In the order of the store.
+        head: What the file's head is to say beside what the reader itself needs.
+
+    Raises:
+        ValueError: there is more than the format can count.
+    """
+    kept = [record for record in records if record.entry.recallable]
+    vocabulary = Vocabulary()
+    stream = TermStream.read([record.entry for record in kept], vocabulary)
+    terms, numbers, sections = _dictionary(list(vocabulary.numbers))
+    sections |= _postings(stream, numbers, len(terms), len(kept))
+    sections |= _letters(terms)
+    sections |= _columns(kept, stream.lengths)
+    groups = json.dumps(_groups(record.entry for record in kept)).encode()
+    sections["groups"] = ("B", groups)
+    lengths = stream.lengths
+    counts = {
+        "entries": len(kept),
+        "length": int(lengths.sum()),
+        "shortest": int(lengths.min()) if kept else 0,
+    }
+    return assembled({**head, **counts}, sections)
+
+
+def _dictionary(vocabulary: list[str]) -> tuple[list[str], Ints, Sections]:
+    """Terms by bucket, the new number of each old one, and their sections."""
+    buckets = 1 << max(0, len(vocabulary) - 1).bit_length()
+    texts = list(map(encoded, vocabulary))
+    bucket = np.fromiter((term_bucket(text, buckets) for text in texts), np.int64, len(texts))
+    order = np.argsort(bucket, kind="stable")
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.arange(len(order))
+    ordered = order.tolist()
+    sections = {
+        "buckets": _section("I", np.searchsorted(bucket[order], np.arange(buckets + 1))),
+        **_texts("text", [texts[at] for at in ordered]),
+    }
+    return [vocabulary[at] for at in ordered], numbers, sections
+
+
+def _postings(stream: TermStream, numbers: Ints, terms: int, entries: int) -> Sections:
+    """The stream sorted by term and entry; identifiers as a whole have place 0."""
+    items = np.flatnonzero(stream.terms != BARRIER)
+    ends = stream.ends.astype(np.int64)
+    first = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
+    documents = np.repeat(np.arange(entries), np.diff(ends, prepend=0))[items]
+    places = items - first[documents] + 1
+    extras = stream.extras
+    term = numbers[np.concatenate([extras[:, 0], stream.terms[items]])]
+    document = np.concatenate([extras[:, 1], documents])
+    field = np.concatenate([extras[:, 2].astype(np.uint8), stream.fields[items]])
+    place = np.concatenate([np.zeros(len(extras), dtype=np.int64), places])
+    key = term * max(1, entries) + document
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    counts = np.diff(begins, append=len(order))
+    fields = np.bitwise_or.reduceat(field[order], begins) if len(begins) else field
+    starts = np.searchsorted(term[order][begins], np.arange(terms + 1))
+    place_starts = np.append(begins, len(order))[starts]
+    return {
+        "starts": _section("I", starts),
+        "place_starts": _section("I", place_starts),
+        "documents": _narrowest(document[order][begins], "H", "I"),
+        "counts": _narrowest(counts, "B", "H", "I"),
+        "fields": _section("B", fields),
+        "places": _narrowest(place[order], "H", "I"),
+    }
+
+
+def _letters(terms: Sequence[str]) -> Sections:
+    """For each letter of a script without blanks the terms that hold it."""
+    holding: dict[str, list[int]] = {}
+    for number, term in enumerate(terms):
+        if len(term) <= 2 and is_unspaced(term):
+            for letter in dict.fromkeys(term):
+                holding.setdefault(letter, []).append(number)
+    letters = sorted(holding)
+    rows = [holding[letter] for letter in letters]
+    flat = [number for row in rows for number in row]
+    return {
+        "letters": _section("I", np.array([ord(letter) for letter in letters], dtype=np.int64)),
+        "letter_starts": _section("I", np.array(list(accumulate(map(len, rows), initial=0)))),
+        "letter_terms": _section("I", np.array(flat, dtype=np.int64)),
+    }
+
+
+def _columns(records: Sequence[Record], lengths: Ints) -> Sections:
+    """What is known of each entry beside its terms."""
+    entries = [record.entry for record in records]
+    changed = [np.nan if (ms := changed_ms(entry)) is None else ms for entry in entries]
+    return {
+        "lengths": _section("I", lengths),
+        "importances": _section(
+            "d", np.array([entry.importance for entry in entries], dtype=float)
+        ),
+        "changed": _section("d", np.array(changed, dtype=float)),
+        "record_starts": _section("Q", np.array([r.start for r in records], dtype=np.int64)),
+        "record_sizes": _section("I", np.array([len(r.data) for r in records], dtype=np.int64)),
+        "record_checks": _section("I", np.array([crc32(r.data) for r in records], dtype=np.int64)),
+        **_texts("id", [encoded(entry.id) for entry in entries]),
+        **_texts("date", [encoded(entry.updated_at or "") for entry in entries]),
+    }
+
+
+def _groups(entries: Iterable[MemoryEntry]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.conflict_group_id:
+            groups.setdefault(entry.conflict_group_id, []).append(entry.id)
+    return groups
+
+
+def _texts(name: str, texts: Sequence[bytes]) -> Sections:
+    starts = np.array(list(accumulate(map(len, texts), initial=0)), dtype=np.int64)
+    return {f"{name}s": ("B", b"".join(texts)), f"{name}_starts": _section("I", starts)}
+
+
+def _narrowest(values: Ints, *codes: ItemCode) -> tuple[ItemCode, bytes]:
+    """The values in the narrowest of these types that holds all of them."""
+    top = int(values.max()) if len(values) else 0
+    return _section(next((code for code in codes if top <= _top(code)), codes[-1]), values)
+
+
+def _section(code: ItemCode, values: Ints) -> tuple[ItemCode, bytes]:
+    if code == "I" and len(values) and int(values.max()) > _LARGEST:
+        raise ValueError("more than a postings file can count")
+    return code, values.astype(np.dtype(code)).tobytes()
+
+
+def _top(code: str) -> int:
+    return int(np.iinfo(np.dtype(code)).max)

@@ -1,0 +1,132 @@
+"""Which entries may be among the best of a query, without weighing all that hold a common word.
+
+The score of an entry is at most the sum of what each of its terms may bring, and what the signals
+bring that no term bounds. What a few promising entries really earn sets the mark; whoever cannot
+reach it even by its bound is not weighed. That is the idea of MaxScore (Turtle & Flood, 1995). The
+answer is the same as with all entries weighed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from wsmem.retrieval.terms_scan import MASS_SHARES, length_norm, share_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from wsmem.retrieval.profile import Profile
+    from wsmem.retrieval.terms_scan import Question
+    from wsmem.retrieval.terms_source import TermSource
+
+    Scores = dict[int, float]
+    """Scores of the entries that match, by number."""
+
+_FEW = 256
+"""So many entries are weighed at once rather than chosen from."""
+_PROBED = 32
+"""Entries beyond the limit that are weighed first, to set the mark."""
+_SLACK = 1e-6
+"""Far above what the order of additions changes, and above the digits that make a tie."""
+_ENTRY_MOST = {"importance": 3.0, "recency": 3.0, "surfaced": 1.0}
+
+
+def weigh_contenders(
+    source: TermSource,
+    question: Question,
+    profile: Profile,
+    limit: int,
+    weigh: Callable[[set[int]], Scores],
+) -> Scores:
+    """Scores of at least the `limit` best entries and all that tie with the last of them.
+
+    Args:
+        source: What is searched.
+        question: The query.
+        profile: The weights.
+        limit: How many are wanted.
+        weigh: Gives the scores of these entries, without those that do not match.
+    """
+    proving = [
+        term.text
+        for term, mass in zip(question.query.terms, question.evidence.masses, strict=True)
+        if mass
+    ]
+    if sum(map(source.frequency, proving)) <= _FEW:
+        return weigh({at for term in proving for at in source.documents(term)})
+    bounds = _Bounds(source, question, profile)
+    reach = bounds.reach(proving)
+    rest = bounds.beside(proving)
+    scores: Scores = {}
+    waiting = set(reach)
+    for probed in (limit + _PROBED, 8 * (limit + _PROBED)):
+        if len(waiting) <= probed + _FEW:
+            break
+        chosen = set(heapq.nlargest(probed, waiting, key=reach.__getitem__))
+        scores |= weigh(chosen)
+        if len(scores) < limit:
+            waiting -= chosen
+            continue
+        mark = heapq.nlargest(limit, scores.values())[-1] - rest - _SLACK
+        waiting = {at for at in waiting if reach[at] >= mark} - chosen
+    return scores | weigh(waiting)
+
+
+class _Bounds:
+    """What the terms of a question may bring at most."""
+
+    def __init__(self, source: TermSource, question: Question, profile: Profile) -> None:
+        self._source, self._question, self._profile = source, question, profile
+        average = source.total_length / source.size or 1.0
+        self._norm = length_norm(source.shortest, average)
+        terms, masses = question.query.terms, question.masses
+        mass, weight = sum(masses) or 1.0, sum(term.weight for term in terms) or 1.0
+        self._shares = {term.text: m / mass for term, m in zip(terms, masses, strict=True)}
+        words = max(0.0, profile.weights.get("word_coverage", 0.0))
+        pairs = max(0.0, profile.weights.get("pairs", 0.0))
+        sides = Counter(term for pair in question.query.pairs for term in pair)
+        paired = sum(self._shares.get(term, 0.0) * count for term, count in sides.items()) or 1.0
+        self._added = {
+            term.text: words * term.weight / weight
+            + pairs * sides[term.text] * self._shares[term.text] / paired
+            for term in terms
+        }
+        """What a term brings however often and wherever it stands."""
+
+    def reach(self, terms: Collection[str]) -> dict[int, float]:
+        """What these terms may bring each entry that holds any of them."""
+        found: dict[int, float] = {}
+        get = found.get
+        for term in terms:
+            share, added = self._shares[term], self._added[term]
+            table = _Table(self._profile, self._norm, share, added)
+            for at, held in self._source.held(term, None).items():
+                found[at] = get(at, 0.0) + table[held]
+        return found
+
+    def beside(self, terms: Collection[str]) -> float:
+        """What everything else may bring any entry: other terms, and signals no term bounds."""
+        weights = self._profile.weights
+        most = sum(
+            max(0.0, weight) * _ENTRY_MOST.get(name, 1.0)
+            for name, weight in weights.items()
+            if name not in MASS_SHARES and name not in {"pairs", "word_coverage"}
+        )
+        each = sum(max(0.0, weight) for name, weight in weights.items() if name in MASS_SHARES)
+        others = self._shares.keys() - set(terms)
+        return most + sum(each * self._shares[term] + self._added[term] for term in others)
+
+
+class _Table(dict[tuple[int, int], float]):
+    """What one term may bring, by how often and where an entry holds it."""
+
+    def __init__(self, profile: Profile, norm: float, share: float, added: float) -> None:
+        super().__init__()
+        self._profile, self._norm, self._share, self._added = profile, norm, share, added
+
+    def __missing__(self, held: tuple[int, int]) -> float:
+        bound = self._share * share_bound(self._profile, *held, self._norm) + self._added
+        self[held] = bound
+        return bound

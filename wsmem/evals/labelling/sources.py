@@ -111,28 +111,13 @@ def from_store(
     pooling = pooling or Pooling()
     store = MemoryStore(memory_dir)
     snapshots = _snapshots(store, scopes)
-    entries = [entry for snapshot in snapshots.values() for entry in snapshot.entries]
-    found = [
-        candidate
-        for snapshot in snapshots.values()
-        for candidate in (candidates(store, snapshot) if messages else ())
-    ]
     given = [replace(item, scope=_home_of(item.scope, tuple(snapshots))) for item in further]
-    chosen, passed = choose([*given, *found], entries)
-    if not chosen:
-        reasons = ", ".join(f"{count} {why}" for why, count in passed.items()) or "there are none"
-        problem = f"none of its messages can be asked ({reasons})"
-        raise DatasetError(str(memory_dir), None, problem, "give queries by --queries or --typed")
+    chosen, passed = _questions(store, snapshots, given, messages=messages)
     chosen = _sample(chosen, limit, pooling.seed)
     settings = _settings(pooling, {key: item.cwd for key, item in snapshots.items()})
     documents = list(_documents(store, snapshots))
     with new_folder(out, mode=0o700) as folder:
-        write_folder(
-            folder,
-            documents=documents,
-            queries=_query_rows(chosen),
-            split=SPLIT,
-        )
+        write_folder(folder, documents=documents, queries=_query_rows(chosen), split=SPLIT)
         pairs, skipped = _finish(folder, settings, _card(out.name, snapshots, chosen), pooling)
     return MadeReport(
         folder=out,
@@ -198,6 +183,29 @@ def from_dataset(
         passed_over={},
         skipped_systems=skipped,
     )
+
+
+def _questions(
+    store: MemoryStore,
+    snapshots: Mapping[str, ScopeSnapshot],
+    given: Sequence[Candidate],
+    *,
+    messages: bool,
+) -> tuple[list[Candidate], Mapping[str, int]]:
+    """What can be asked, those given first, and how many candidates were passed over, by reason.
+
+    Raises:
+        DatasetError: nothing can be asked.
+    """
+    asked = snapshots.values() if messages else ()
+    found = [candidate for snapshot in asked for candidate in candidates(store, snapshot)]
+    entries = [entry for snapshot in snapshots.values() for entry in snapshot.entries]
+    chosen, passed = choose([*given, *found], entries)
+    if not chosen:
+        reasons = ", ".join(f"{count} {why}" for why, count in passed.items()) or "there are none"
+        problem = f"none of its messages can be asked ({reasons})"
+        raise DatasetError(str(store.layout.root), None, problem, "give queries by --queries or --typed")
+    return chosen, passed
 
 
 def _finish(

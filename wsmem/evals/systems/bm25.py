@@ -1,13 +1,17 @@
-"""`bm25`: the classic peer, by the bm25s library over the same terms as our `default` profile."""
+"""`bm25` and its variants: the classic peer, by the bm25s library over our own terms.
+
+A variant is named in full, as in `bm25:bm25+,k1=1.5,b=0.9`; what is left out is as in plain `bm25`.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wsmem.errors import SystemUnavailableError
+from wsmem.errors import SystemUnavailableError, UnknownNameError
 from wsmem.evals.systems.shared import analysed, peer_terms
 
 if TYPE_CHECKING:
@@ -20,7 +24,24 @@ METHOD = "lucene"
 """Its rarity is log(1 + (N - n + 0.5) / (n + 0.5)), above zero for every term. The classic formula
 gives a term that one of two documents holds a weight of zero, and so finds nothing in small scopes.
 """
+METHODS = (METHOD, "robertson", "atire", "bm25l", "bm25+")
+"""As the library and the literature call them (Kamphuis et al., 2020)."""
 K1, B = 1.2, 0.75
+
+_FORM = re.compile(
+    r"bm25(:(?P<method>[a-z0-9+]+)(,k1=(?P<k1>\d+(\.\d+)?))?(,b=(?P<b>[01](\.\d+)?))?)?"
+)
+
+
+def is_variant(name: str) -> bool:
+    """Whether a name is that of `bm25` or one of its variants."""
+    form = _FORM.fullmatch(name)
+    return form is not None and (form["method"] or METHOD) in METHODS and float(form["b"] or B) <= 1
+
+
+def variant_name(method: str, *, k1: float, b: float) -> str:
+    """The full name of a variant."""
+    return f"{NAME}:{method},k1={k1:g},b={b:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +49,28 @@ class Bm25System:
     """BM25 with Lucene's rarity and its usual parameters; query terms count as often as written."""
 
     name: str = NAME
+    method: str = METHOD
+    k1: float = K1
+    b: float = B
+
+    @classmethod
+    def of(cls, name: str) -> Bm25System:
+        """The variant of this name.
+
+        Raises:
+            UnknownNameError: it is none.
+        """
+        form = _FORM.fullmatch(name)
+        if form is None or not is_variant(name):
+            raise UnknownNameError("BM25 variant", name, METHODS, "as in bm25:atire,k1=1.5,b=0.9")
+        k1, b = float(form["k1"] or K1), float(form["b"] or B)
+        return cls(name=name, method=form["method"] or METHOD, k1=k1, b=b)
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The variant and its parameters."""
-        return {"method": METHOD, "k1": K1, "b": B, "library": "bm25s", "backend": "numpy"}
+        known = {"method": self.method, "k1": self.k1, "b": self.b}
+        return known | {"library": "bm25s", "backend": "numpy"}
 
     def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Prepared:  # noqa: ARG002  no clock here
         """Index the terms of every entry."""
@@ -45,7 +83,7 @@ class Bm25System:
         pool = analysed(entries)
         if not any(pool.terms):  # the library divides by the mean length
             return _Prepared(pool.ids, None)
-        index = bm25s.BM25(k1=K1, b=B, method=METHOD, backend="numpy")
+        index = bm25s.BM25(k1=self.k1, b=self.b, method=self.method, backend="numpy")
         index.index(pool.terms, show_progress=False)
         return _Prepared(pool.ids, index)
 
@@ -69,7 +107,15 @@ class _Prepared:
         if not known:
             return []
         scores = self.index.get_scores_from_ids(known)
-        matching = np.flatnonzero(scores > 0)
+        matching = np.flatnonzero(scores > self._floor(known))
         # Stable, so that equal scores stay in tie order.
         best = matching[np.argsort(-scores[matching], kind="stable")][:limit]
         return [self.ids[position] for position in best]
+
+    def _floor(self, known: Sequence[int]) -> float:
+        """What an entry without any of the terms scores: above 0 under `bm25l` and `bm25+`."""
+        absent = self.index.nonoccurrence_array
+        if absent is None:
+            return 0.0
+        # Sums of single precision numbers, made in another order than the scores.
+        return float(absent[known].sum()) * (1 + 1e-5)

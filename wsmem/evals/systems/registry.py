@@ -57,7 +57,7 @@ def check_system(name: str) -> None:
         UnknownNameError: it does not.
     """
     is_file = name.startswith(wsmem.PREFIX) and profile_of(name).endswith(".json")
-    if name not in system_names() and not is_file:
+    if name not in system_names() and not is_file and not bm25.is_variant(name):
         raise UnknownNameError(
             "system",
             name,
@@ -84,8 +84,8 @@ def make_system(name: str, store: PoolStore | None = None) -> System:
     if name.startswith(wsmem.PREFIX):
         kind = HostSystem if name.endswith(HOST) else WsmemSystem
         return kind.of(name, store)
-    if name == bm25.NAME:
-        return Bm25System()
+    if bm25.is_variant(name):
+        return Bm25System.of(name)
     if name == tantivy.NAME:
         return TantivySystem()
     if name == rank_bm25.NAME:

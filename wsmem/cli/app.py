@@ -19,6 +19,7 @@ from wsmem.cli import (
     reporting,
     showing,
     transfer,
+    tuning,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ COMMAND_MODULES = (
     datasets,
     labelling,
     reporting,
+    tuning,
     distilling,
     benching,
 )

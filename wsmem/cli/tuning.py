@@ -1,0 +1,218 @@
+"""`wsmem tune`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wsmem.cli.output import note, say
+from wsmem.cli.sets import Data, DatasetsDir, known_sets
+from wsmem.errors import InvalidInputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wsmem.evals.tuning.run import TuningRun
+    from wsmem.evals.tuning.study import Step
+    from wsmem.evals.tuning.tuner import OnProgress
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command("tune", help="Search for the weights that rank labelled sets best.")(tune)
+
+
+def tune(
+    *,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME|PATH", help="A set; repeatable. Default: all there are."),
+    ] = None,
+    data: Data = None,
+    datasets_dir: DatasetsDir = None,
+    out: Annotated[
+        str,
+        typer.Option(metavar="DIR", help="The run's folder; a study broken off goes on in it."),
+    ] = "runs/tuning",
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMULA",
+            help="What to maximise, as in 'nDCG@10 - 0.2 * max(0, FalseRecall - 0.05)'.",
+        ),
+    ] = None,
+    trials: Annotated[int, typer.Option(metavar="N", help="Trials of each search.")] = 1000,
+    sampler: Annotated[str, typer.Option(metavar="NAME", help="cma-es, tpe or ascent.")] = "cma-es",
+    seed: Annotated[int, typer.Option(metavar="S", help="Seed of everything random.")] = 0,
+    start: Annotated[
+        str, typer.Option(metavar="NAME|PATH", help="The profile to begin from.")
+    ] = "default",
+    signal: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FAMILY",
+            help="What may have a weight; repeatable. Default: the families terms and entry.",
+        ),
+    ] = None,
+    anchor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The signal that keeps its weight. Default: the heaviest."
+        ),
+    ] = None,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Keep a weight, evidence_share or evidence_cap; repeatable."
+        ),
+    ] = None,
+    step: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Beside the fit: folds, ablation, curve, samplers, peers, none; repeatable. "
+            "Default: all.",
+        ),
+    ] = None,
+    open_test: Annotated[
+        bool,
+        typer.Option("--open-test", help="Score test splits, too; the manifest says so."),
+    ] = False,
+    cache: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Where signals are kept. Default: OUT/cache.")
+    ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="A database for the trials that several commands work on together."
+        ),
+    ] = None,
+    name: Annotated[str, typer.Option(metavar="NAME", help="Of the profile.")] = "tuned",
+    jobs: Annotated[
+        int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
+    ] = 2,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS|local:N", help="Work on a Dask cluster instead."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="Only the first N queries of each set.")
+    ] = None,
+) -> None:
+    """Tune, print the gains, and say where the profile is."""
+    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
+    from wsmem.evals.tuning.objective import Objective  # noqa: PLC0415
+    from wsmem.evals.tuning.search import Search, sampler_named  # noqa: PLC0415
+    from wsmem.evals.tuning.space import Space  # noqa: PLC0415
+    from wsmem.evals.tuning.tuner import Tuning  # noqa: PLC0415
+    from wsmem.evals.tuning.tuner import tune as carry_out  # noqa: PLC0415
+    from wsmem.retrieval.profile import load_profile  # noqa: PLC0415
+
+    sources = choose(dataset or (), known_sets(data, datasets_dir))
+    if not sources:
+        raise InvalidInputError("there is no labelled set here; name one by --dataset or --data")
+    space = Space.of(
+        load_profile(start),
+        signals=signal or ("terms", "entry"),
+        anchor=anchor,
+        held=dict(map(_held, hold or ())),
+    )
+    tuning = Tuning(
+        sources=sources,
+        space=space,
+        out=Path(out),
+        objective=Objective() if objective is None else Objective.parse(objective),
+        search=Search(trials=trials, sampler=sampler_named(sampler), seed=seed),
+        steps=_steps(step),
+        open_test=open_test,
+        cache=None if cache is None else Path(cache),
+        storage=storage,
+        name=name,
+        jobs=jobs,
+        cluster=cluster,
+        limit=limit,
+    )
+    with _progress() as on_progress:
+        run = carry_out(tuning, on_progress=on_progress)
+    _print(run)
+
+
+def _held(text: str) -> tuple[str, float]:
+    name, equals, value = text.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        hint = "write NAME=VALUE" if not equals else f"{value!r} is no number"
+        raise InvalidInputError(f"--hold {text}: {hint}") from None
+
+
+def _steps(wanted: list[str] | None) -> tuple[Step, ...]:
+    from wsmem.evals.tuning.study import STEPS  # noqa: PLC0415
+
+    for name in wanted or ():
+        if name not in (*STEPS, "none"):
+            raise UnknownNameError("step", name, (*STEPS, "none"))
+    return STEPS if wanted is None else tuple(name for name in STEPS if name in wanted)
+
+
+@contextmanager
+def _progress() -> Iterator[OnProgress | None]:
+    """A bar a task on standard error while people watch; those that are done go."""
+    from rich.console import Console  # noqa: PLC0415  slow to import
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        Progress,
+        TaskID,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+        done: dict[str, float] = {}
+
+        def on_progress(task: str, part: float) -> None:
+            if task not in tasks:
+                tasks[task] = bars.add_task(task, total=1.0)
+            done[task] = done.get(task, 0.0) + part
+            # The parts of a task add up to a hair under or over one.
+            whole = done[task] > 1 - 1e-6
+            bars.update(tasks[task], completed=done[task], visible=not whole)
+
+        yield on_progress
+
+
+def _print(run: TuningRun) -> None:
+    """Gains, weights, and where everything is."""
+    from rich.console import Console  # noqa: PLC0415  slow to import
+
+    from wsmem.evals.tuning.tables import gains_table, weights_table  # noqa: PLC0415
+
+    console = Console(highlight=False, width=1000)
+    if run.results["gains"]:
+        console.print(gains_table(run))
+        say("")
+    console.print(weights_table(run))
+    speed, fit = run.manifest["speed"], run.searches["fit"]
+    say(
+        "",
+        f"{run.manifest['settings']['objective']}: {fit.start_value:.4f} at the start, "
+        f"{fit.value:.4f} found in {fit.trials} trials",
+        f"{speed['trials_per_second']:.0f} trials a second on {speed['sets']} sets, one core",
+        f"profile: {run.path / 'profile.json'}",
+    )
+    note(f"run kept in {run.path}; wsmem eval --profile {run.path / 'profile.json'} tries it")

@@ -1,0 +1,1 @@
+"""The weight tuner: signals cached once, searched in milliseconds a trial, validated set by set."""

@@ -1,0 +1,303 @@
+"""A tuning study: which searches are made, for what, and what each of them found.
+
+- `fit`: on all sets, which gives the profile.
+- `fold:GROUP`: without one group of sets, to be scored on them. Sets that share texts are a group.
+- `without:SIGNAL`: on all sets without a signal, the rest searched again: what it is worth.
+- `curve:N:DRAW`: on N groups drawn at random, to see whether more data would help.
+- `sampler:NAME:SEED`: on all sets by each sampler with as many trials, to see which earns its keep.
+
+Every search is a unit of work for `wsmem.evals.workers`; finished ones are in the run's ledger.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from wsmem.errors import InvalidInputError
+from wsmem.evals.ledger import unit_key
+from wsmem.evals.tuning.duels import load_duels, save_duels
+from wsmem.evals.tuning.search import SAMPLERS, Found, Search, Storage, trial_value
+from wsmem.evals.tuning.space import CAP, SHARE
+from wsmem.evals.workers import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from wsmem.evals.ledger import Ledger
+    from wsmem.evals.tuning.duels import Duels
+    from wsmem.evals.tuning.objective import Objective
+    from wsmem.evals.tuning.space import Parameters, Space
+    from wsmem.evals.workers import Shared, Workers
+
+Step = Literal["folds", "ablation", "curve", "samplers", "peers"]
+STEPS: tuple[Step, ...] = get_args(Step)
+"""What a study does besides the fit."""
+
+FIT, FOLD, WITHOUT, CURVE, SAMPLER = "fit", "fold", "without", "curve", "sampler"
+DIGITS = 3
+"""Significant digits of a weight that is found; what they cost is part of every figure."""
+CURVE_DRAWS = 5
+CURVE_SIZES = (1, 2, 4, 8, 16, 32)
+SAMPLER_SEEDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """One search."""
+
+    name: str
+    sets: tuple[str, ...]
+    """Whose queries count."""
+    space: Space
+    search: Search
+    objective: Objective
+    worth: float
+    """What a signal has to add to the objective to keep its weight."""
+    duels: Shared
+    """A file with the duels of all sets."""
+    storage: Storage | None = None
+
+    def key(self, data: str) -> str:
+        """What it is known by in a ledger.
+
+        Args:
+            data: Stands for the content of the duels' file.
+        """
+        return unit_key(
+            {
+                "sets": list(self.sets),
+                "start": self.space.start.to_json(),
+                "signals": list(self.space.signals),
+                "anchor": self.space.anchor,
+                "held": dict(self.space.held),
+                "search": asdict(self.search),
+                "objective": str(self.objective),
+                "worth": self.worth,
+                "data": data,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What one search found."""
+
+    name: str
+    sets: tuple[str, ...]
+    parameters: Parameters
+    """Every weight with its sign, and the threshold; after what adds nothing was taken out."""
+    value: float
+    """The objective on the sets searched on."""
+    raw_value: float
+    """The same before weights were taken out and rounded."""
+    start_value: float
+    trials: int
+    best_so_far: tuple[float, ...]
+    """After every trial; thinned out to 100 values at even distances at most."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As stored."""
+        return asdict(self) | {"sets": list(self.sets), "best_so_far": list(self.best_so_far)}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> Result:
+        """What `to_json` gave."""
+        lists = {name: tuple(raw[name]) for name in ("sets", "best_so_far")}
+        return cls(**{**raw, **lists})
+
+
+def work(unit: Unit) -> Result:
+    """Carry out one search, in whatever process."""
+    loaded = load_duels(unit.duels.path)
+    if loaded is None:
+        raise InvalidInputError(f"{unit.duels.path}: the duels of this study are not there")
+    duels = loaded.of(unit.sets)
+    found = unit.search.run(duels, unit.space, unit.objective, storage=unit.storage, on_trials=tell)
+    parameters = simplified(duels, unit.space, unit.objective, found, worth=unit.worth)
+    return Result(
+        name=unit.name,
+        sets=unit.sets,
+        parameters=parameters,
+        value=parameters_value(duels, unit.objective, parameters),
+        raw_value=found.value,
+        start_value=found.history[0],
+        trials=len(found.history),
+        best_so_far=thinned(found.best_so_far),
+    )
+
+
+def simplified(
+    duels: Duels, space: Space, objective: Objective, found: Found, *, worth: float
+) -> Parameters:
+    """All parameters, without weights that add next to nothing, rounded to a few digits.
+
+    The weight whose removal costs least is removed, again and again, while that costs less than
+    `worth`: a signal without weight is not computed at recall. The anchor and what is held stay.
+    """
+    sizes = dict(found.parameters)
+    value = found.value
+    while True:
+        trials = [
+            (trial_value(duels, space, objective, _without(sizes, name)), name)
+            for name in space.signals
+            if name in sizes
+        ]
+        best, name = max(trials, default=(float("-inf"), ""))
+        if best < value - worth:
+            break
+        sizes = _without(sizes, name)
+        value = max(value, best)
+    return {name: float(f"{size:.{DIGITS}g}") for name, size in space.all_of(sizes).items()}
+
+
+def _without(sizes: Mapping[str, float], name: str) -> Parameters:
+    return {other: size for other, size in sizes.items() if other != name}
+
+
+def parameters_value(duels: Duels, objective: Objective, parameters: Mapping[str, float]) -> float:
+    """The objective of weights with their signs and a threshold."""
+    weights = {name: value for name, value in parameters.items() if name not in (SHARE, CAP)}
+    outcome = duels.play(weights, share=parameters[SHARE], cap=parameters[CAP])
+    return objective.value(outcome.ndcg.tolist(), outcome.false_recall.tolist())
+
+
+def thinned(values: Sequence[float], *, most: int = 100) -> tuple[float, ...]:
+    """At most so many of the values, evenly spaced, the last one always among them."""
+    count = len(values)
+    if count <= most:
+        return tuple(values)
+    return tuple(values[round((at + 1) * count / most) - 1] for at in range(most))
+
+
+def groups(sets: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Sets by group, in the order of the first of each: names that begin alike up to a hyphen.
+
+    `madial-zh` and `madial-en` are translations of one another, `locomo-turns` and
+    `locomo-observations` share their questions: neither is unseen after tuning on the other. Where
+    that leaves a single group, nothing could be left out, and every set is a group of its own.
+    """
+    names = tuple(sets)
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(name.split("-", 1)[0], []).append(name)
+    if len(found) == 1:
+        return {name: (name,) for name in names}
+    return {name: tuple(members) for name, members in found.items()}
+
+
+def group_by_set(sets: Iterable[str]) -> dict[str, str]:
+    """The group of each set."""
+    return {name: group for group, members in groups(sets).items() for name in members}
+
+
+def units(
+    base: Unit, *, steps: Sequence[Step], storage: str | None = None, study: str = "wsmem"
+) -> list[Unit]:
+    """Every search of a study, longest first where that is known.
+
+    Args:
+        base: The fit.
+        steps: What to do besides.
+        storage: Where trials are kept and shared; `None` keeps them in memory.
+        study: The name under which they are kept there, a prefix of the searches' names.
+    """
+    parts = groups(base.sets)
+    found = [base]
+    if "folds" in steps and len(parts) > 1:
+        found += [
+            replace(base, name=f"{FOLD}:{group}", sets=_left(base.sets, members))
+            for group, members in parts.items()
+        ]
+    if "ablation" in steps and len(base.space.signals) > 1:
+        weighed = {*base.space.start.weights}
+        found += [
+            replace(base, name=f"{WITHOUT}:{signal}", space=base.space.without(signal))
+            for signal in base.space.signals
+            if signal != base.space.anchor or weighed & {*base.space.signals} - {signal}
+        ]
+    if "curve" in steps:
+        found += _curve(base, parts)
+    if "samplers" in steps:
+        found += [
+            replace(
+                base,
+                name=f"{SAMPLER}:{sampler}:{seed}",
+                search=replace(base.search, sampler=sampler, seed=seed),
+            )
+            for sampler in SAMPLERS
+            for seed in range(base.search.seed, base.search.seed + SAMPLER_SEEDS)
+        ]
+    if storage is None:
+        return found
+    return [
+        replace(unit, storage=Storage(place=storage, study=f"{study}/{unit.name}"))
+        for unit in found
+    ]
+
+
+def _curve(base: Unit, parts: Mapping[str, tuple[str, ...]]) -> list[Unit]:
+    """Searches on growing numbers of groups; each draw grows by adding to itself."""
+    names = sorted(parts)
+    found = []
+    for draw in range(CURVE_DRAWS):
+        shuffled = random.Random(f"{base.search.seed}/{draw}").sample(names, len(names))
+        for size in CURVE_SIZES:
+            if size >= len(names):
+                break
+            kept = {member for name in shuffled[:size] for member in parts[name]}
+            sets = tuple(name for name in base.sets if name in kept)
+            found.append(replace(base, name=f"{CURVE}:{size}:{draw}", sets=sets))
+    return found
+
+
+def _left(sets: Sequence[str], out: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in sets if name not in out)
+
+
+def carry_out(
+    todo: Sequence[Unit],
+    workers: Workers,
+    *,
+    ledger: Ledger,
+    data: str,
+    on_trials: Callable[[str, int], None] | None = None,
+) -> dict[str, Result]:
+    """Carry out what is not in the ledger yet; results by name.
+
+    Args:
+        todo: The searches.
+        workers: Who works on them.
+        ledger: Takes every result as it comes.
+        data: Stands for the content of the duels' file.
+        on_trials: Called with a search's name and a number of further trials that are done.
+    """
+    report = on_trials or (lambda _name, _count: None)
+    keys = {unit.name: unit.key(data) for unit in todo}
+    open_ = [unit for unit in todo if keys[unit.name] not in ledger]
+    heard: dict[int, int] = {}
+
+    def on_told(place: int, count: int) -> None:
+        heard[place] = heard.get(place, 0) + count
+        report(open_[place].name, count)
+
+    for unit in todo:
+        if unit not in open_:
+            report(unit.name, unit.search.trials)
+    for place, result in workers.unordered(work, open_, on_told=on_told):
+        unit = open_[place]
+        ledger.record(keys[unit.name], result.to_json(), unit=unit.name)
+        report(unit.name, unit.search.trials - heard.get(place, 0))
+    return {
+        unit.name: replace(Result.from_json(ledger[keys[unit.name]]), name=unit.name)
+        for unit in todo
+    }
+
+
+def write_duels(duels: Duels, folder: Path) -> Path:
+    """Put the duels of a study where its workers can be given them."""
+    path = folder / "duels.npz"
+    save_duels(duels, path)
+    return path

@@ -39,7 +39,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    r"(?:[吧了呗]|好了|就行|先|优先| then| it is| first| please| for (?:me|us|now))+$", re.IGNORECASE
+    r"(?:[吧了呗]|好了|就行|就够|够了|先|优先| then| it is| first| please| for (?:me|us|now))+$", re.IGNORECASE
 )
 _NUMBER_NAMES = ("一1aA", "二两2bB", "三3cC", "四4dD")
 _NUMBERED = re.compile(
@@ -109,7 +109,7 @@ def picks_option(sentences: Sequence[Sentence], exchange: Exchange) -> bool:
     if has_grounds(text, sentences[1:]):
         return True
     explained = is_substantial(text[opening.end() :]) or len(sentences) > 1
-    return bool(exchange.asked) and explained
+    return bool(exchange.asked) and (explained or says("picks", text))
 
 
 def question_in(offered: str) -> str:

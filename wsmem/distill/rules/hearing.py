@@ -13,12 +13,14 @@ from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
 from wsmem.distill.rules.sentences import sentences_of
 from wsmem.distill.rules.verdicts import has_grounds, is_verdict
+from wsmem.distill.rules.wishes import is_wish
 from wsmem.distill.rules.writing import (
     is_substantial,
     joined,
     without_address,
     without_secrets,
 )
+from wsmem.redaction.redact import contains_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,7 +127,14 @@ def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
     statement = _stated(turn, place, cue) if cue is not None and not settled else None
     if statement is None and _lays_down(turn, place):
         statement = _stated(turn, place, "decision")
+    if statement is None and _wishes(turn, place):
+        statement = _stated(turn, place, "preference")
     return [statement] if statement is not None else []
+
+
+def _wishes(turn: Turn, place: int) -> bool:
+    """Whether a sentence says what the user likes, without a word of liking that is known."""
+    return is_wish(turn.sentences[place], turn.sentences[place + 1 :])
 
 
 def _taken_up(turn: Turn, place: int) -> Heard | None:
@@ -202,9 +211,7 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     if cue == "decision" and is_soft(text):
         return _is_weighed(turn, place)
     if cue == "decision" and cue_of(text) != "decision":
-        return _is_weighed(turn, place) or is_verdict(
-            turn.sentences[place], turn.sentences[place + 1 :]
-        )
+        return _lays_down(turn, place) or _is_weighed(turn, place)
     if cue == "rule" and not lasting and not says("local_rule", text):
         return says("generic", text) and not says("task", text)
     return True
@@ -289,4 +296,7 @@ def _with_topic(question: str, said: str) -> str:
     topic = topic.rstrip("？?。.！! ")
     if not is_substantial(topic) or topic in said:
         return said
-    return f"{topic}：{said}" if cjk else f"{topic}: {said}"
+    mark = "：" if cjk else ": "
+    # "Where to keep the token: a cookie" reads like a credential, which would be dropped.
+    mark = "? " if contains_secret(f"{topic}{mark}{said}") else mark
+    return f"{topic}{mark}{said}"

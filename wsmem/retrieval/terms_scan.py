@@ -107,11 +107,15 @@ def _sufficient(
                 held[at] = held.get(at, 0.0) + mass
         if evidence.deciding is None or evidence.deciding[number]:
             decided.update(entries)
-    return {
-        at: sum(at in entries for entries in holding)
+    matched = {
+        at: 0
         for at, mass in held.items()
         if mass >= question.needed and at in decided and (among is None or at in among)
     }
+    for entries in holding:
+        for at in _common(matched, entries):
+            matched[at] += 1
+    return matched
 
 
 def _add_shares(
@@ -167,8 +171,8 @@ def length_norm(length: int, average: float) -> float:
     return SATURATION_K1 * (1.0 - LENGTH_B + LENGTH_B * (length / average))
 
 
-def _common(earned: Mapping[int, Earned], entries: Held) -> Collection[int]:
-    return earned.keys() & entries.keys()
+def _common(some: Mapping[int, object], entries: Held) -> Collection[int]:
+    return some.keys() & entries.keys()
 
 
 def _add_pairs(earned: dict[int, Earned], question: Question, source: TermSource) -> None:

@@ -12,6 +12,7 @@ import heapq
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from wsmem.retrieval.signals import FAMILY
 from wsmem.retrieval.terms_scan import MASS_SHARES, length_norm, share_bound
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def weigh_contenders(
     question: Question,
     profile: Profile,
     limit: int,
+    *,
     weigh: Callable[[set[int]], Scores],
+    beside_terms: Callable[[int], float],
 ) -> Scores:
     """Scores of at least the `limit` best entries and all that tie with the last of them.
 
@@ -48,6 +51,7 @@ def weigh_contenders(
         profile: The weights.
         limit: How many are wanted.
         weigh: Gives the scores of these entries, without those that do not match.
+        beside_terms: What the signals of the entry alone give one.
     """
     proving = [
         term.text
@@ -58,7 +62,7 @@ def weigh_contenders(
         return weigh({at for term in proving for at in source.documents(term)})
     bounds = _Bounds(source, question, profile)
     reach = bounds.reach(proving)
-    rest = bounds.beside(proving)
+    rest, most = bounds.beside(proving), _most_beside_terms(profile)
     scores: Scores = {}
     waiting = set(reach)
     for probed in (limit + _PROBED, 8 * (limit + _PROBED)):
@@ -66,12 +70,23 @@ def weigh_contenders(
             break
         chosen = set(heapq.nlargest(probed, waiting, key=reach.__getitem__))
         scores |= weigh(chosen)
-        if len(scores) < limit:
-            waiting -= chosen
-            continue
-        mark = heapq.nlargest(limit, scores.values())[-1] - rest - _SLACK
-        waiting = {at for at in waiting if reach[at] >= mark} - chosen
+        waiting -= chosen
+        if len(scores) >= limit:
+            mark = heapq.nlargest(limit, scores.values())[-1] - rest - _SLACK
+            waiting = {
+                at
+                for at in waiting
+                if reach[at] + most >= mark and reach[at] + beside_terms(at) >= mark
+            }
     return scores | weigh(waiting)
+
+
+def _most_beside_terms(profile: Profile) -> float:
+    return sum(
+        max(0.0, weight) * _ENTRY_MOST[name]
+        for name, weight in profile.weights.items()
+        if FAMILY[name] == "entry"
+    )
 
 
 class _Bounds:
@@ -107,12 +122,13 @@ class _Bounds:
         return found
 
     def beside(self, terms: Collection[str]) -> float:
-        """What everything else may bring any entry: other terms, and signals no term bounds."""
+        """What other terms may bring any entry, and signals of the family that no term bounds."""
         weights = self._profile.weights
+        unbound = FAMILY.keys() - MASS_SHARES - {"pairs", "word_coverage"}
         most = sum(
-            max(0.0, weight) * _ENTRY_MOST.get(name, 1.0)
+            max(0.0, weight)
             for name, weight in weights.items()
-            if name not in MASS_SHARES and name not in {"pairs", "word_coverage"}
+            if name in unbound and FAMILY[name] == "terms"
         )
         each = sum(max(0.0, weight) for name, weight in weights.items() if name in MASS_SHARES)
         others = self._shares.keys() - set(terms)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _LOOK_UP = 24
 """An entry is looked up among so many postings and more; among fewer, all are gone through."""
+_SEVERAL = 40
+"""Items of a column that are read one by one; whoever wants more gets the whole at once."""
 
 
 class Location(NamedTuple):
@@ -45,6 +47,8 @@ class Postings:
         self.total_length: int = pages.head["length"]
         self.shortest: int = pages.head["shortest"]
         self._buckets = pages.count("buckets") - 1
+        self._columns: dict[str, memoryview[Any]] = {}
+        self._asked: dict[str, int] = {}
         self._rows: dict[str, _Rows | None] = {}
         self._unions: dict[str, frozenset[int]] = {}
 
@@ -98,12 +102,12 @@ class Postings:
 
     def importance(self, entry: int) -> float:
         """As it is stored; NaN when it is not a number."""
-        importance: float = self._column("importances")[entry]
+        importance: float = self._item("importances", entry)
         return importance
 
     def changed(self, entry: int) -> float | None:
         """When the entry last changed (ms since the epoch)."""
-        changed: float = self._column("changed")[entry]
+        changed: float = self._item("changed", entry)
         return None if changed != changed else changed  # noqa: PLR0124 - NaN
 
     def entry_id(self, entry: int) -> str:
@@ -129,29 +133,31 @@ class Postings:
 
     def location(self, entry: int) -> Location:
         """Where the JSON of an entry stands in the file the postings were made of."""
-        return Location(
-            *(
-                self.pages.items(name, entry, entry + 1)[0]
-                for name in ("record_starts", "record_sizes", "record_checks")
-            )
-        )
+        names = ("record_starts", "record_sizes", "record_checks")
+        return Location(*(self._item(name, entry) for name in names))
 
     def groups(self) -> Mapping[str, Sequence[str]]:
         """Ids of the members of each conflict group, in the order of the store."""
         groups: dict[str, list[str]] = json.loads(bytes(self.pages.items("groups")))
         return groups
 
-    def _column(self, name: str) -> Any:
+    def _column(self, name: str) -> memoryview[Any]:
+        """All items of a section."""
         if name not in self._columns:
             self._columns[name] = self.pages.items(name)
         return self._columns[name]
 
-    @cached_property
-    def _columns(self) -> dict[str, memoryview[Any]]:
-        return {}
+    def _item(self, name: str, at: int) -> Any:
+        """One item of a section, which is read whole once several were asked for."""
+        column = self._columns.get(name)
+        if column is not None:
+            return column[at]
+        self._asked[name] = asked = self._asked.get(name, 0) + 1
+        return self._column(name)[at] if asked > _SEVERAL else self.pages.items(name, at, at + 1)[0]
 
     def _text(self, name: str, entry: int) -> str:
-        start, end = self._column(f"{name}_starts")[entry : entry + 2]
+        starts = f"{name}_starts"
+        start, end = self._item(starts, entry), self._item(starts, entry + 1)
         return bytes(self.pages.items(f"{name}s", start, end)).decode("utf-8", "surrogatepass")
 
     # Terms

@@ -12,6 +12,7 @@ from wsmem.retrieval.persisted.contenders import weigh_contenders
 from wsmem.retrieval.persisted.joined import JoinedTerms
 from wsmem.retrieval.persisted.layout import PostingsUnusable
 from wsmem.retrieval.scan import entry_earned, score_of
+from wsmem.retrieval.signals import FAMILY
 from wsmem.retrieval.terms_scan import Question, terms_earned
 from wsmem.text.analysis import analyze_query
 
@@ -168,6 +169,8 @@ class _Search:
         surfaced: Collection[str],
     ) -> None:
         self._profile, self._query, self._now = profile, query, now
+        others = {name: 0.0 for name in profile.weights if FAMILY[name] != "entry"}
+        self._entry_profile = profile.with_weights(**others)
         filled = [number for number, part in enumerate(parts) if part.size]
         order = sorted(filled, key=lambda number: -parts[number].size)
         starts = accumulate((parts[number].size for number in order), initial=0)
@@ -197,7 +200,14 @@ class _Search:
         if limit is None:
             scores = weigh(None)
         else:
-            scores = weigh_contenders(self._source, question, self._profile, limit, weigh)
+            scores = weigh_contenders(
+                self._source,
+                question,
+                self._profile,
+                limit,
+                weigh=weigh,
+                beside_terms=self._beside_terms,
+            )
         return self._ordered(scores, limit)
 
     def _weigh(self, question: Question, among: set[int] | None) -> dict[int, float]:
@@ -206,16 +216,18 @@ class _Search:
         self._matched |= matched
         scores = {}
         for at, signals in earned.items():
-            placed = self._of(at)
-            part, number = placed.part, at - placed.start
-            of_entry = entry_earned(
-                part.importance(number),
-                part.changed(number),
-                shown=at in self._shown,
-                now=self._now,
-            )
-            scores[at] = score_of(signals | of_entry, self._profile)
+            scores[at] = score_of(signals | self._entry_earned(at), self._profile)
         return scores
+
+    def _entry_earned(self, at: int) -> dict[str, float]:
+        placed = self._of(at)
+        part, number = placed.part, at - placed.start
+        return entry_earned(
+            part.importance(number), part.changed(number), shown=at in self._shown, now=self._now
+        )
+
+    def _beside_terms(self, at: int) -> float:
+        return score_of(self._entry_earned(at), self._entry_profile)
 
     def _ordered(self, scores: dict[int, float], limit: int | None) -> list[Match]:
         """Matches best first; only entries that are among them are read."""
@@ -229,6 +241,9 @@ class _Search:
 
     def _of(self, at: int) -> _Placed:
         """The part an entry is in."""
+        first = self._placed[0]
+        if at < first.part.size:
+            return first
         return next(placed for placed in reversed(self._placed) if at >= placed.start)
 
     def _place(self, at: int) -> tuple[int, int]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wsmem.cli.sets import Data, DatasetsDir, Split, known_sets
+from wsmem.cli.sets import Cluster, Data, DatasetsDir, Split, known_sets
 from wsmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ def evaluate(
     jobs: Annotated[
         int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
     ] = 2,
+    cluster: Cluster = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an interrupted run in the folder of --out.")
+    ] = False,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of the intervals.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -70,7 +74,7 @@ def evaluate(
     from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
     from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415
     from wsmem.evals.plan import Plan  # noqa: PLC0415
-    from wsmem.evals.run import claim, write_run  # noqa: PLC0415
+    from wsmem.evals.run import claim, open_ledger, write_run  # noqa: PLC0415
     from wsmem.evals.worst import WORST  # noqa: PLC0415
 
     sources = choose(dataset or (), known_sets(data, datasets_dir))
@@ -84,12 +88,20 @@ def evaluate(
         limit=limit,
         seed=seed,
         jobs=jobs,
+        cluster=cluster,
         worst=0 if out is None else WORST,
     )
+    if resume and out is None:
+        raise InvalidInputError("--resume goes on with a run in a folder; name it by --out DIR")
     if out is not None:
         claim(Path(out))
-    with _progress([source.name for source in sources]) as on_progress:
-        evaluation = carry_out(plan, on_progress=on_progress)
+    with (
+        nullcontext() if out is None else open_ledger(Path(out), resume=resume) as ledger,
+        _progress([source.name for source in sources]) as on_progress,
+    ):
+        if ledger is not None and resume:
+            print(f"{len(ledger)} parts of the run were finished before", file=sys.stderr)
+        evaluation = carry_out(plan, on_progress=on_progress, ledger=ledger)
     if out is not None:
         write_run(evaluation, Path(out))
     _print_board(evaluation, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Which labelled sets a command can name: our own, and those of the folders the user gives."""
+"""Options that the commands of the harness share: which labelled sets, and who works on them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,14 @@ Split = Annotated[
     str | None,
     typer.Option(
         metavar="NAME", help="Label file of qrels/ to use. Default: test, or the only one."
+    ),
+]
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local:N",
+        help="Work on a Dask cluster: tcp://HOST:PORT of a scheduler, or N workers here.",
     ),
 ]
 

@@ -42,6 +42,7 @@ PATIENCE = 30.0
 
 _POLL = 0.5
 """Seconds between two looks at whether anybody still works."""
+_NO_WSMEM = "No module named 'wsmem"
 _START_WORKER = "start one with: dask worker {} --nthreads 1"
 
 
@@ -80,6 +81,8 @@ class ClusterWorkers:
         self._client = client
         self._here = Surroundings.here()
         self._shared: dict[Path, Shared] = {}
+        self._copies: set[str] = set()
+        """Keys of what the workers keep for us; equal data at two places is kept once."""
         self._seen = monotonic()
         """When a worker was last there."""
 
@@ -95,7 +98,9 @@ class ClusterWorkers:
             files = _contents(place)
             # Two runs on one cluster may share the same data and end at different times.
             key = f"{_digest(files)}-{self._client.id}"
-            self._client.register_plugin(_Copy(key, files), name=key)
+            if key not in self._copies:
+                self._client.register_plugin(_Copy(key, files), name=key)
+                self._copies.add(key)
             self._shared[place] = Shared(origin=path, key=key)
         return self._shared[place]
 
@@ -113,15 +118,14 @@ class ClusterWorkers:
             ClusterError: a worker that came later has other code, or nobody works any more. What
                 was yielded before stands.
         """
-        waiting = deque(range(len(units)))
+        queue = _Queue(len(units))
         busy: dict[Future[Any], int] = {}
         finished: SimpleQueue[Future[Any]] = SimpleQueue()
         lost: LostUnitError | None = None
         try:
-            while waiting or busy:
+            while queue.waits or busy:
                 width = self._width()
-                while waiting and len(busy) < width:
-                    place = waiting.popleft()
+                while (place := queue.take(busy=len(busy), width=width)) is not None:
                     future = self._client.submit(
                         _work, self._here, function, units[place], pure=False
                     )
@@ -135,8 +139,9 @@ class ClusterWorkers:
                 try:
                     result = self._result(future)
                 except KilledWorker as error:
-                    name = unit_name(units[place], place)
-                    found = LostUnitError(name, error.allowed_failures + 1, _last_words(error))
+                    if queue.try_alone(place):
+                        continue
+                    found = _lost(units[place], place, error)
                     if on_lost is None:
                         lost = lost or found
                         continue
@@ -161,10 +166,11 @@ class ClusterWorkers:
 
     def close(self) -> None:
         """Let the workers throw away their copies."""
-        for shared in self._shared.values():
+        for key in self._copies:
             # A scheduler that has ended has no worker left to tell.
             with suppress(OSError, TimeoutError):
-                self._client.unregister_worker_plugin(shared.key)
+                self._client.unregister_worker_plugin(key)
+        self._copies.clear()
         self._shared.clear()
 
     def _result(self, future: Future[Any]) -> Any:
@@ -185,8 +191,8 @@ class ClusterWorkers:
 
     def _refuse(self, worker: str, answer: Surroundings | Exception) -> None:
         """Raise if a worker cannot take part."""
-        if isinstance(answer, ModuleNotFoundError) and str(answer.name).startswith("wsmem"):
-            problem = f"{worker} has no wsmem, or one without {answer.name}"
+        if isinstance(answer, Exception) and _NO_WSMEM in str(answer):
+            problem = f"{worker} has no wsmem, or an older one"
             remedy = f"install wsmem {self._here.wsmem} with its eval and scale extras there"
             raise ClusterError(self.cluster, problem, remedy)
         if isinstance(answer, Exception):
@@ -215,6 +221,40 @@ class ClusterWorkers:
             problem = f"no worker for {self.patience:g} seconds"
             raise ClusterError(self.cluster, problem, _START_WORKER.format(address))
         return found
+
+
+class _Queue:
+    """Places of units that wait for a worker.
+
+    A scheduler blames every unit a dead worker had been given, and hands them all to the workers
+    that are left. So who is blamed too often is tried once more with no other unit around.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._waiting = deque(range(count))
+        self._suspects: deque[int] = deque()
+        self._tried: set[int] = set()
+
+    @property
+    def waits(self) -> bool:
+        """Whether any unit does."""
+        return bool(self._waiting or self._suspects)
+
+    def take(self, *, busy: int, width: int) -> int | None:
+        """The next unit to begin while `busy` of `width` workers work; `None` for none now."""
+        if busy < width and self._waiting:
+            return self._waiting.popleft()
+        if busy == 0 < width and self._suspects:
+            return self._suspects.popleft()
+        return None
+
+    def try_alone(self, place: int) -> bool:
+        """Put a blamed unit back; false when it was alone already, so the fault is its own."""
+        if place in self._tried:
+            return False
+        self._tried.add(place)
+        self._suspects.append(place)
+        return True
 
 
 class _Copy(WorkerPlugin):
@@ -285,6 +325,7 @@ def _local(count: int) -> Iterator[str]:
         host="127.0.0.1",
         dashboard_address=None,
         memory_limit=0,
+        scheduler_kwargs={"allowed_failures": 1},
     ) as cluster:
         yield cluster.scheduler_address
 
@@ -312,8 +353,9 @@ def _digest(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def _last_words(error: KilledWorker) -> str:
-    return f"the last of them was {error.last_worker.address}"
+def _lost(unit: object, place: int, error: KilledWorker) -> LostUnitError:
+    reason = f"the last of them was {error.last_worker.address}"
+    return LostUnitError(unit_name(unit, place), 2 * (error.allowed_failures + 1), reason)
 
 
 def _quiet() -> None:

@@ -6,6 +6,7 @@
     worst.jsonl                       the worst queries of each profile of ours, explained
     queries/DATASET.jsonl             the scored queries: text, scope, relevant documents, groups
     results/DATASET__SYSTEM.jsonl     per query: the first 20 ranks, every measure's value, bytes
+    ledger.jsonl                      only until the run is whole: answers so far, to resume from
 
 All JSON is strict: what cannot be scored is `null`, never NaN.
 """
@@ -19,6 +20,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import MissingExtraError, RunFolderError, UnknownNameError
+from wsmem.evals.ledger import LEDGER, Ledger
 from wsmem.evals.manifest import manifest
 from wsmem.evals.results import QueryFacts
 
@@ -37,7 +39,7 @@ FORMAT = 1
 MANIFEST, BOARD, SLICES, WORST = "manifest.json", "board.json", "slices.json", "worst.jsonl"
 QUERIES, RESULTS = "queries", "results"
 
-_WRITTEN = frozenset({MANIFEST, BOARD, SLICES, WORST, QUERIES, RESULTS})
+_WRITTEN = frozenset({MANIFEST, BOARD, SLICES, WORST, QUERIES, RESULTS, LEDGER})
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
@@ -98,7 +100,27 @@ def write_run(evaluation: Evaluation, folder: Path) -> Run:
     )
     _write_lines(folder / WORST, worst)
     _write_json(folder / MANIFEST, {"format": FORMAT} | manifest(evaluation) | {"files": files})
+    (folder / LEDGER).unlink(missing_ok=True)
     return Run.load(folder)
+
+
+def open_ledger(folder: Path, *, resume: bool) -> Ledger:
+    """The ledger of a run that is about to begin or to go on in a folder.
+
+    Args:
+        folder: As `claim` left it.
+        resume: Keep what an interrupted run recorded there; else it is dropped.
+
+    Raises:
+        RunFolderError: a finished run is to be resumed, or the ledger cannot be used.
+    """
+    path = folder / LEDGER
+    if resume and not path.exists() and (folder / MANIFEST).exists():
+        problem = "holds a finished run, so there is nothing to resume"
+        raise RunFolderError(str(folder), problem, "evaluate anew without --resume")
+    if not resume:
+        path.unlink(missing_ok=True)
+    return Ledger(path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

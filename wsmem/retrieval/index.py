@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, count
 from operator import is_not
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from wsmem.records import MemoryEntry
+    from wsmem.retrieval.term_rows import TermRows
 
     Flags = npt.NDArray[np.bool_]
     Ints = npt.NDArray[np.int32]
@@ -71,6 +72,9 @@ class Index:
             vocabulary=Vocabulary(),
             segments=(),
         ).updated(entries)
+
+    rows: dict[tuple[float, ...], TermRows] = field(default_factory=dict, init=False)
+    """Rows of the terms asked for lately, by the weights they were valued with."""
 
     def __len__(self) -> int:
         return self.size

@@ -12,7 +12,6 @@ from wsmem.retrieval.order import TIE_DIGITS, in_order
 from wsmem.retrieval.signals import FAMILY, MS_PER_DAY, NAMES
 from wsmem.retrieval.terms_query import (
     term_evidence,
-    term_hits,
     term_scores,
     term_signals,
     terms_held,
@@ -93,7 +92,8 @@ def rank(
             index, query, profile, now=now, surfaced=surfaced, wanted=profile.weights
         )
         scored = _Scored(found.documents, found.matched, weigh(found, profile))
-        scored = scored.at(_best(scored.scores, limit))
+        # What is not a number ties with everything.
+        scored = scored.at(_best(scored.scores, None if np.isnan(scored.scores).any() else limit))
     matches = [
         Match(entry=index.entry(document), score=score, matched=matched)
         for document, matched, score in zip(*(each.tolist() for each in scored), strict=True)
@@ -118,8 +118,7 @@ def candidates(
     documents = index.in_order.astype(np.int64)
     signals: dict[str, Floats] = {}
     if "terms" in families:
-        hits = term_hits(index, query)
-        dense = term_signals(hits, wanted)
+        hits, dense = term_signals(index, query, wanted)
         signals |= {name: column[documents] for name, column in dense.items()}
     if "substring" in families:
         substrings = index.substrings.columns(query)
@@ -162,14 +161,15 @@ def _scored_at_once(
     limit: int | None,
 ) -> _Scored:
     """What `candidates` and `weigh` find, cut to the best: without a column for every signal."""
-    hits = term_hits(index, query)
+    hits, dense = term_scores(index, query, profile.weights)
     evidence = term_evidence(hits)
     needed = evidence_needed(profile, evidence.total, evidence.greatest)
-    documents = np.flatnonzero(evidence.held >= needed)
-    scores = term_scores(hits, profile.weights)[documents]
+    documents = (evidence.held >= needed).nonzero()[0]
+    scores = dense[documents]
     wanted = profile.weights.keys() - ({"surfaced"} if surfaced else ())
     for name, column in _entry_signals(index, documents, now, (), wanted).items():
-        scores += profile.weights[name] * np.nan_to_num(column, copy=False)
+        column[column != column] = 0.0  # noqa: PLR0124 - only what is not a number differs
+        scores += profile.weights[name] * column
     scored = _Scored(documents, terms_held(hits)[documents], scores)
     penalty = profile.weights.get("surfaced", 0.0)
     if not surfaced or not penalty:
@@ -203,19 +203,22 @@ def _best(scores: Floats, limit: int | None) -> Ints:
         return np.arange(count)
     if limit < 1:
         return np.empty(0, dtype=np.int64)
-    if np.isnan(scores.max()):
-        return np.arange(count)
     # The last of the best is at least the `limit`-th of what is greatest in each block.
     blocks = count // _BLOCK
     least = scores
     if blocks > limit:
         least = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
-    last = np.partition(least, len(least) - limit)[len(least) - limit]
-    kept = np.flatnonzero(scores >= last - _TIE)
-    if least is not scores and len(kept) > limit:
-        last = np.partition(scores[kept], len(kept) - limit)[len(kept) - limit]
-        kept = kept[scores[kept] >= last - _TIE]
+    kept = (scores >= _greatest(least, limit) - _TIE).nonzero()[0]
+    if least is not scores:
+        kept = kept[scores[kept] >= _greatest(scores[kept], limit) - _TIE]
     return kept
+
+
+def _greatest(values: Floats, nth: int) -> float:
+    """The n-th greatest value."""
+    ordered = values.copy()
+    ordered.partition(len(values) - nth)
+    return float(ordered[len(values) - nth])
 
 
 def _entry_signals(
@@ -234,7 +237,7 @@ def _entry_signals(
 def _recency(changed: Floats, now: int) -> Floats:
     """`signals.recency` of many; few are recent, and only of those a logarithm is taken."""
     earned = np.zeros(len(changed))
-    recent = np.flatnonzero(changed > now - _RECENT_MS)
+    recent = (changed > now - _RECENT_MS).nonzero()[0]
     if len(recent):
         days = np.maximum(0.0, now - changed[recent]) / MS_PER_DAY
         earned[recent] = 3.0 - np.log2(1.0 + days)

@@ -45,6 +45,15 @@ class Rows(NamedTuple):
     """Where each term's values start, and one past the end."""
 
 
+class Span(NamedTuple):
+    """Where a term stands in a segment's stream."""
+
+    number: int
+    start: int
+    """The first of its positions."""
+    size: int
+
+
 class Segment:
     """Consecutive documents of an index, from `first` on.
 
@@ -62,7 +71,8 @@ class Segment:
     ) -> None:
         self.first, self.terms, self.stream, self.ends = first, terms, stream, ends
         self.postings, self.positions = postings, positions
-        self._dense = len(terms) == 0 or int(terms[-1]) == len(terms) - 1
+        self._terms = len(terms)
+        self._dense = not len(terms) or int(terms[-1]) == len(terms) - 1
         # Single items of a memory view are plain numbers, several times quicker than NumPy's.
         self._term_view = terms.data
         self._posting_starts = postings.starts.data
@@ -151,49 +161,69 @@ class Segment:
     def place(self, number: int) -> int:
         """Where a term's rows are, -1 if it does not occur."""
         if self._dense:
-            return number if number < len(self.terms) else -1
+            return number if number < self._terms else -1
         at = bisect_left(self._term_view, number)
-        return at if at < len(self._term_view) and self._term_view[at] == number else -1
+        return at if at < self._terms and self._term_view[at] == number else -1
 
-    def postings_of(self, number: int) -> Packed | None:
-        """Packed postings of a term, `None` if it does not occur."""
-        at = self.place(number)
-        if at < 0:
-            return None
-        starts = self._posting_starts
-        return self.postings.values[starts[at] : starts[at + 1]]
+    def rows(self, numbers: Sequence[int]) -> list[Packed]:
+        """Packed postings of each term, none for one that does not occur."""
+        values, starts, place = self.postings.values, self._posting_starts, self.place
+        return [
+            values[starts[at] : starts[at + 1]] if (at := place(number)) >= 0 else _NONE
+            for number in numbers
+        ]
 
-    def standing_together(self, pairs: Sequence[tuple[int, int]]) -> tuple[Packed, Packed]:
+    def documents_of_any(self, numbers: Ints) -> Packed:
+        """Documents that hold one of many terms; one may come several times."""
+        at = np.minimum(np.searchsorted(self.terms, numbers), max(0, len(self.terms) - 1))
+        at = at[self.terms[at] == numbers] if len(self.terms) else at[:0]
+        begins, sizes = self.postings.starts[at], self.postings.starts[at + 1]
+        sizes = sizes - begins
+        # The values of several rows: a count from 0, lifted to where each row begins.
+        ends = np.cumsum(sizes)
+        within = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + sizes, sizes)
+        documents: Packed = self.postings.values[within] >> DOCUMENT_SHIFT
+        return documents
+
+    def spans(self, numbers: Sequence[int]) -> list[Span]:
+        """Where each term stands in the stream."""
+        starts, place = self._position_starts, self.place
+        return [
+            Span(number, starts[at], starts[at + 1] - starts[at])
+            if (at := place(number)) >= 0
+            else Span(number, 0, 0)
+            for number in numbers
+        ]
+
+    def standing_together(self, pairs: Sequence[tuple[Span, Span]]) -> tuple[Packed, Packed]:
         """Which pairs of terms are neighbours where: index of the pair and document, by pair."""
+        positions = self.positions.values
         rows, sizes, shifts, wanted, numbers = [], [], [], [], []
-        starts, positions = self._position_starts, self.positions.values
         for number, (first, second) in enumerate(pairs):
-            a, b = self.place(first), self.place(second)
-            if a < 0 or b < 0:
-                continue
-            size_a, size_b = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
-            at, size, shift, other = (
-                (a, size_a, 1, second) if size_a <= size_b else (b, size_b, -1, first)
+            rarer, other, shift = (
+                (first, second, 1) if first.size <= second.size else (second, first, -1)
             )
+            _, start, size = rarer
             if size:
-                rows.append(positions[starts[at] : starts[at] + size])
+                rows.append(positions[start : start + size])
                 sizes.append(size)
                 shifts.append(shift)
-                wanted.append(other)
+                wanted.append(other.number)
                 numbers.append(number)
         if not rows:
             return _NONE, _NONE
         standing = np.concatenate(rows)
         # The stream ends with a barrier, so a step off its end (or to -1, its last item) is one.
-        neighbours = self.stream[standing + np.repeat(np.array(shifts), sizes)]
-        hits = np.flatnonzero(neighbours == np.repeat(np.array(wanted, dtype=np.int32), sizes))
+        neighbours = self.stream[standing + np.array(shifts).repeat(sizes)]
+        hits = (neighbours == np.array(wanted).repeat(sizes)).nonzero()[0]
         if not len(hits):
             return _NONE, _NONE
-        found = np.repeat(np.array(numbers), sizes)[hits]
+        found = np.array(numbers).repeat(sizes)[hits]
         documents = self.ends.searchsorted(standing[hits], side="right")
         # Pairs come one after the other and documents ascend, so repeats are neighbours.
-        new = np.ones(len(hits), dtype=bool)
-        new[1:] = (found[1:] != found[:-1]) | (documents[1:] != documents[:-1])
+        key = found * len(self.ends) + documents
+        new = np.ones(len(key), dtype=bool)
+        np.not_equal(key[1:], key[:-1], out=new[1:])
         return found[new], documents[new] + self.first
 
 

@@ -7,56 +7,41 @@ signal by itself, `term_scores` adds them up, weighted, before it sums.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from wsmem.retrieval.evidence import evidence_masses
 from wsmem.retrieval.fields import TAG, TERM, TITLE
-from wsmem.retrieval.segment import COUNT_BITS, DOCUMENT_SHIFT, FIELD_BITS, pack
 from wsmem.retrieval.signals import LENGTH_B, SATURATION_K1, rarity
-from wsmem.text.analysis import analyze_query, is_unspaced
+from wsmem.retrieval.term_rows import TermRows, read_rows
+from wsmem.text.analysis import analyze_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     import numpy.typing as npt
 
     from wsmem.retrieval.index import Index
-    from wsmem.text.analysis import Query, QueryTerm
+    from wsmem.retrieval.term_rows import Postings, TermRow
+    from wsmem.text.analysis import Query
 
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
 
 
-class TermHits(NamedTuple):
-    """Every posting of every query term, term after term."""
-
-    within: Index
-    query: Query
-    documents: Ints
-    counts: Floats
-    fields: Ints
-    sizes: Ints
-    """Postings of each query term, those of dead documents included."""
-    masses: list[float]
-    """What each query term counts: its weight times its rarity."""
-    total: float
-    """Their sum, 1 for a query without terms."""
+def _saturation(postings: Postings) -> Floats:
+    return postings.counts / (postings.counts + SATURATION_K1)
 
 
-def _saturation(hits: TermHits) -> Floats:
-    return hits.counts / (hits.counts + SATURATION_K1)
-
-
-def _length_saturation(hits: TermHits) -> Floats:
-    norms = hits.within.documents.lengths.take(hits.documents)
-    norms *= SATURATION_K1 * LENGTH_B / hits.within.average_length
+def _length_saturation(postings: Postings) -> Floats:
+    norms = postings.within.documents.lengths.take(postings.documents)
+    norms *= SATURATION_K1 * LENGTH_B / postings.within.average_length
     norms += SATURATION_K1 * (1.0 - LENGTH_B)
-    norms += hits.counts
-    return np.divide(hits.counts, norms, out=norms)
+    norms += postings.counts
+    return np.divide(postings.counts, norms, out=norms)
 
 
 def _where(bit: int) -> Floats:
@@ -73,74 +58,82 @@ VALUE_BY_FIELDS: Mapping[str, Floats] = MappingProxyType(
 )
 """Value of a posting, looked up by its field bits; earns the term's share of the query's mass."""
 
-VALUE_OF_POSTINGS: Mapping[str, Callable[[TermHits], Floats]] = MappingProxyType(
+VALUE_OF_POSTINGS: Mapping[str, Callable[[Postings], Floats]] = MappingProxyType(
     {"saturation": _saturation, "length_saturation": _length_saturation}
 )
 """Value of each posting, computed; earns the term's share of the query's mass."""
 
 
-def term_hits(index: Index, text: str) -> TermHits:
-    """Analyse a question and gather its postings."""
+class TermHits(NamedTuple):
+    """Every posting of every query term, term after term."""
+
+    within: Index
+    query: Query
+    rows: list[TermRow]
+    """One a query term."""
+    documents: Ints
+    sizes: Ints
+    """Postings of each query term, those of dead documents included."""
+    masses: list[float]
+    """What each query term counts: its weight times its rarity."""
+    total: float
+    """Their sum, 1 for a query without terms."""
+
+    @classmethod
+    def of(cls, index: Index, query: Query, rows: list[TermRow], documents: Ints) -> TermHits:
+        """With what follows from the rows."""
+        masses = [term.weight * row.rarity for term, row in zip(query.terms, rows, strict=True)]
+        sizes = np.array([row.size for row in rows], dtype=np.int64)
+        return cls(index, query, rows, documents, sizes, masses, sum(masses) or 1.0)
+
+    def summed(self, values: Floats) -> Floats:
+        """Values of the postings, summed by document."""
+        return _sums(self.documents, values, self.within.documents.size)
+
+    def spread(self, values: Sequence[float] | Floats) -> Floats:
+        """A value for each term, repeated for each of its postings."""
+        return np.asarray(values).repeat(self.sizes)
+
+
+def term_signals(
+    index: Index, text: str, wanted: Collection[str]
+) -> tuple[TermHits, dict[str, Floats]]:
+    """The wanted signals of the family for a question, each dense: one value a document."""
     query = analyze_query(text)
-    rows: list[Ints] = []
-    sizes: list[int] = []
-    for term in query.terms:
-        found = _postings(index, term.text)
-        rows += found
-        sizes.append(sum(map(len, found)))
-    packed = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
-    documents = packed >> DOCUMENT_SHIFT
-    counts = packed >> FIELD_BITS
-    counts &= (1 << COUNT_BITS) - 1
-    packed &= (1 << FIELD_BITS) - 1
-    masses = _masses(index, query.terms, _living(index, documents, sizes))
-    return TermHits(
-        within=index,
-        query=query,
-        documents=documents,
-        counts=counts.astype(np.float64),
-        fields=packed,
-        sizes=np.array(sizes, dtype=np.int64),
-        masses=masses,
-        total=sum(masses) or 1.0,
-    )
-
-
-def term_signals(hits: TermHits, wanted: Collection[str]) -> dict[str, Floats]:
-    """The wanted signals of the family, each dense: one value a document of the index."""
-    mass = np.repeat(np.array(hits.masses), hits.sizes)
+    postings, rows = read_rows(index, [term.text for term in query.terms])
+    hits = TermHits.of(index, query, rows, postings.documents)
+    mass, total = hits.spread(hits.masses), hits.total
     signals = {
-        name: _summed(hits, mass * table.take(hits.fields)) / hits.total
+        name: hits.summed(mass * table.take(postings.fields)) / total
         for name, table in VALUE_BY_FIELDS.items()
         if name in wanted
     }
     for name, value in VALUE_OF_POSTINGS.items():
         if name in wanted:
-            signals[name] = _summed(hits, mass * value(hits)) / hits.total
+            signals[name] = hits.summed(mass * value(postings)) / total
     if "word_coverage" in wanted:
-        signals["word_coverage"] = _summed(hits, np.repeat(_word_shares(hits), hits.sizes))
+        signals["word_coverage"] = hits.summed(hits.spread(_word_shares(query)))
     if "pairs" in wanted:
-        documents, values = _pairs(hits)
-        signals["pairs"] = _sums(documents, values, hits.within.documents.size)
-    return signals
+        signals["pairs"] = _sums(*_pairs(hits), index.documents.size)
+    return hits, signals
 
 
-def term_scores(hits: TermHits, weights: Mapping[str, float]) -> Floats:
+def term_scores(index: Index, text: str, weights: Mapping[str, float]) -> tuple[TermHits, Floats]:
     """Sum of the weighted signals of the family, dense: what `term_signals` says, in one pass."""
-    values = _table(tuple(weights.get(name, 0.0) for name in VALUE_BY_FIELDS)).take(hits.fields)
-    for name, value in VALUE_OF_POSTINGS.items():
-        if name in weights:
-            values += weights[name] * value(hits)
-    values *= np.repeat(np.array(hits.masses) / hits.total, hits.sizes)
+    query = analyze_query(text)
+    rows = _rows(index, weights).of([term.text for term in query.terms])
+    hits = TermHits.of(index, query, rows, _joined([row.documents for row in rows], np.int64))
+    values = _joined([row.values for row in rows], np.float64)
+    values *= hits.spread(np.array(hits.masses) / hits.total)
     if "word_coverage" in weights:
-        values += np.repeat(weights["word_coverage"] * _word_shares(hits), hits.sizes)
+        values += hits.spread(weights["word_coverage"] * _word_shares(query))
     documents = hits.documents
-    if "pairs" in weights and hits.query.pairs:
+    if "pairs" in weights and query.pairs:
         at, shares = _pairs(hits)
         if len(at):
             documents = np.concatenate([documents, at])
             values = np.concatenate([values, weights["pairs"] * shares])
-    return _sums(documents, values, hits.within.documents.size)
+    return hits, _sums(documents, values, index.documents.size)
 
 
 class TermEvidence(NamedTuple):
@@ -159,12 +152,10 @@ def term_evidence(hits: TermHits) -> TermEvidence:
     """How much of what it takes to match each document holds."""
     index, size = hits.within, hits.within.documents.size
     evidence = evidence_masses(hits.query, hits.masses)
-    documents, sizes = _of_terms(hits, evidence.masses)
-    masses = np.array([mass for mass in evidence.masses if mass])
-    held = _sums(documents, np.repeat(masses, sizes), size)
+    held = hits.summed(hits.spread(evidence.masses))
     if evidence.deciding is not None:
         decided = np.zeros(size, dtype=bool)
-        decided[_of_terms(hits, evidence.deciding)[0]] = True
+        decided[hits.documents[hits.spread(evidence.deciding) > 0]] = True
         held *= decided
     if index.size < size:
         held *= index.alive
@@ -176,93 +167,52 @@ def terms_held(hits: TermHits) -> Ints:
     return np.bincount(hits.documents, minlength=hits.within.documents.size)
 
 
-def _postings(index: Index, term: str) -> list[Ints]:
-    """Packed postings of a term in every segment that has it.
-
-    A lone Chinese letter occurs wherever a pair holds it; it is counted once a document and in no
-    particular field.
-    """
-    if len(term) == 1 and is_unspaced(term):
-        rows = [row for pair in index.vocabulary.holding(term) for row in _rows(index, pair)]
-        if not rows:
-            return []
-        held = np.zeros(index.documents.size, dtype=bool)
-        held[np.concatenate(rows) >> DOCUMENT_SHIFT] = True
-        found = np.flatnonzero(held)
-        return [pack(found, np.ones_like(found), np.zeros_like(found))]
-    number = index.vocabulary.numbers.get(term)
-    return [] if number is None else _rows(index, number)
+def _rows(index: Index, weights: Mapping[str, float]) -> TermRows:
+    """Rows whose values are all signals that are looked up or computed, weighted and added."""
+    by_fields = tuple([weights.get(name, 0.0) for name in VALUE_BY_FIELDS])
+    of_postings = tuple([weights.get(name, 0.0) for name in VALUE_OF_POSTINGS])
+    key = by_fields + of_postings
+    rows = index.rows.get(key)
+    if rows is None:
+        table = sum(map(np.multiply, by_fields, VALUE_BY_FIELDS.values()))
+        rows = TermRows(index, partial(_weighted, np.asarray(table), of_postings))
+        index.rows.clear()  # profiles seldom change: one set of rows is kept
+        index.rows[key] = rows
+    return rows
 
 
-def _rows(index: Index, number: int) -> list[Ints]:
-    rows = [segment.postings_of(number) for segment in index.segments]
-    return [row for row in rows if row is not None]
+def _weighted(table: Floats, weights: Sequence[float], postings: Postings) -> Floats:
+    values = table.take(postings.fields)
+    for weight, value in zip(weights, VALUE_OF_POSTINGS.values(), strict=True):
+        if weight:
+            values += weight * value(postings)
+    return values
 
 
-def _living(index: Index, documents: Ints, sizes: Sequence[int]) -> Sequence[int]:
-    """How many of each term's postings are of living documents."""
-    if index.size == index.documents.size or not len(documents):
-        return sizes
-    dead = np.flatnonzero(~index.alive[documents])
-    terms = np.searchsorted(np.cumsum(sizes), dead, side="right")
-    lost: list[int] = np.bincount(terms, minlength=len(sizes)).tolist()
-    return [size - less for size, less in zip(sizes, lost, strict=True)]
-
-
-def _masses(index: Index, terms: Iterable[QueryTerm], living: Iterable[int]) -> list[float]:
-    return [
-        term.weight * rarity(index.size, size) for term, size in zip(terms, living, strict=True)
-    ]
-
-
-def _word_shares(hits: TermHits) -> Floats:
-    weights = np.array([term.weight for term in hits.query.terms])
+def _word_shares(query: Query) -> Floats:
+    weights = np.array([term.weight for term in query.terms])
     return weights / (float(weights.sum()) or 1.0)
-
-
-def _of_terms(hits: TermHits, chosen: Sequence[float]) -> tuple[Ints, Ints]:
-    """Documents of the postings of those terms whose value is not 0, and how many each has."""
-    if all(chosen):
-        return hits.documents, hits.sizes
-    parts, sizes, end = [], [], 0
-    for size, value in zip(hits.sizes.tolist(), chosen, strict=True):
-        end += size
-        if value:
-            parts.append(hits.documents[end - size : end])
-            sizes.append(size)
-    documents = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-    return documents, np.array(sizes, dtype=np.int64)
 
 
 def _pairs(hits: TermHits) -> tuple[Ints, Floats]:
     """Documents where a pair stands together, and the pair's share of the pairs' mass."""
-    masses = dict(zip((term.text for term in hits.query.terms), hits.masses, strict=True))
-    pair_masses = [masses.get(a, 0.0) + masses.get(b, 0.0) for a, b in hits.query.pairs]
-    numbers = hits.within.vocabulary.numbers.get
-    known = [(numbers(a, -1), numbers(b, -1)) for a, b in hits.query.pairs]
-    shares = np.array(pair_masses) / (sum(pair_masses) or 1.0)
+    numbers = {term.text: number for number, term in enumerate(hits.query.terms)}
+    pairs = [(numbers[a], numbers[b]) for a, b in hits.query.pairs]
+    masses = hits.masses
+    mass = np.array([masses[a] + masses[b] for a, b in pairs])
+    mass /= float(sum(mass.tolist())) or 1.0
     documents, values = [], []
-    for segment in hits.within.segments:
-        pair, at = segment.standing_together(known)
-        if len(at):
-            documents.append(at)
-            values.append(shares[pair])
-    if not documents:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    return np.concatenate(documents), np.concatenate(values)
+    for at, segment in enumerate(hits.within.segments):
+        spans = [row.spans[at] for row in hits.rows]
+        pair, found = segment.standing_together([(spans[a], spans[b]) for a, b in pairs])
+        if len(found):
+            documents.append(found)
+            values.append(mass[pair])
+    return _joined(documents, np.int64), _joined(values, np.float64)
 
 
-@lru_cache(maxsize=64)
-def _table(weights: tuple[float, ...]) -> Floats:
-    """The tables of `VALUE_BY_FIELDS`, weighted, in one."""
-    table = np.zeros(1 << 3)
-    for weight, values in zip(weights, VALUE_BY_FIELDS.values(), strict=True):
-        table += weight * values
-    return table
-
-
-def _summed(hits: TermHits, values: Floats) -> Floats:
-    return _sums(hits.documents, values, hits.within.documents.size)
+def _joined(parts: Sequence[npt.NDArray[Any]], kind: type) -> npt.NDArray[Any]:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=kind)
 
 
 def _sums(documents: Ints, values: Floats, size: int) -> Floats:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import threading
+from array import array
 from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from wsmem.text.analysis import is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import numpy.typing as npt
 
 
 class Vocabulary:
@@ -25,7 +30,7 @@ class Vocabulary:
         """Asking `numbers[term]` gives a new term the next number; hold `lock` meanwhile."""
         self.numbers.default_factory = self.numbers.__len__
         self.lock = threading.RLock()
-        self._by_letter: defaultdict[str, list[int]] = defaultdict(list)
+        self._by_letter: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
         self._filed = 0
         for term in terms:
             self.numbers[term]
@@ -33,11 +38,11 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def holding(self, letter: str) -> list[int]:
+    def holding(self, letter: str) -> npt.NDArray[np.int32]:
         """Terms of a script without blanks that hold a letter: it alone, and pairs of it."""
         with self.lock:
             self._file_letters()
-            return self._by_letter.get(letter, [])
+            return np.array(self._by_letter.get(letter, ()), dtype=np.int32)
 
     def _file_letters(self) -> None:
         numbers = self.numbers

@@ -89,7 +89,7 @@ def _bare(letter: str) -> str:
     return base if base.isascii() else letter
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8192)
 def run_terms(run: str) -> RunTerms:
     """Terms of a run of a script with blanks, its case as written."""
     lowered = lower(run)
@@ -177,26 +177,35 @@ def term_weight(term: str) -> float:
     return 0.0 if term in FUNCTION_LETTERS else 1.0
 
 
+@lru_cache(maxsize=4096)
+def _query_term(term: str) -> QueryTerm:
+    return QueryTerm(term, term_weight(term), term_role(term))
+
+
 def analyze_query(text: str) -> Query:
     """Distinct weighted terms and neighbouring pairs of a question."""
-    weights: dict[str, float] = {}
+    terms: dict[str, QueryTerm] = {}
     stream: list[str] = []
     for run in runs(fold(text)):
         found, whole = (unspaced_terms(run), None) if is_unspaced(run) else run_terms(run)
-        factor = 1.0 if whole is None else PART_WEIGHT
-        for term in found:
-            weights[term] = max(weights.get(term, 0.0), factor * term_weight(term))
-        if whole is not None:
-            weights[whole] = 1.0
         stream.extend(found)
-    roles = {term: term_role(term) for term in weights}
+        for term in found:
+            new = _query_term(term)
+            if whole is not None:
+                new = new._replace(weight=PART_WEIGHT * new.weight)
+            if term not in terms or terms[term].weight < new.weight:
+                terms[term] = new
+        if whole is not None:
+            terms[whole] = _query_term(whole)._replace(weight=1.0)
+    counted = {term for term, item in terms.items() if item.weight}
+    telling = {term for term in counted if terms[term].role != "function"}
     return Query(
-        terms=tuple(
-            QueryTerm(term, weight, roles[term]) for term, weight in weights.items() if weight
-        ),
+        terms=tuple([item for item in terms.values() if item.weight]),
         pairs=tuple(
-            pair
-            for pair in dict.fromkeys(pairwise(stream))
-            if all(map(weights.get, pair)) and {roles[term] for term in pair} != {"function"}
+            [
+                (a, b)
+                for a, b in dict.fromkeys(pairwise(stream))
+                if a in counted and b in counted and (a in telling or b in telling)
+            ]
         ),
     )

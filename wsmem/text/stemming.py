@@ -52,7 +52,7 @@ _STEP_4 = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """The stem of a lower-case ASCII word; words of one or two letters are their own."""
     if len(word) < 3:

@@ -34,9 +34,12 @@ if TYPE_CHECKING:
     from wsmem.store.store import MemoryStore
 
 MAX_LIMIT = 1_000
-PREVIEW_FROM, PREVIEW_SIZE = 4_000, 1_000
+PREVIEW_FROM, PREVIEW_SIZE = 1_000, 200
 """Where a scan may take longer than a caller waits, the newest entries are ranked first, so that
 there is something to show when time runs out."""
+PREVIEW_GROWTH, PREVIEW_TRUST = 2, 0.8
+"""A further part is ranked when it is so many times larger than the one before, and seems to take
+no more than this share of the time left."""
 
 LATE = "deadline"
 """In `degraded`: time ran out before everything was looked at."""
@@ -162,19 +165,25 @@ class Recaller:
         """Rank a part first where ranking all may take too long; whether there is time for all.
 
         A scan is in C for long stretches, in which nobody else gets a turn: one that cannot end in
-        time must not be begun.
+        time must not be begun. What a part has taken tells how many entries there is time for; as
+        long as that are many more, a larger part is ranked, and tells it better.
         """
-        entries = known.corpus.entries
-        if known.corpus.index is None and len(entries) >= PREVIEW_FROM:
+        entries, until = known.corpus.entries, progress.until
+        if until is None or known.corpus.index is not None or len(entries) < PREVIEW_FROM:
+            return not progress.abandoned.is_set()
+        newest = sorted(entries, key=lambda entry: entry.updated_at or "", reverse=True)
+        size, wanted = 0, PREVIEW_SIZE
+        while wanted >= size * PREVIEW_GROWTH and not progress.abandoned.is_set():
+            size = wanted
+            part = Corpus(tuple(newest[:size]), None)
             started = time.monotonic()
-            newest = sorted(entries, key=lambda entry: entry.updated_at or "", reverse=True)
-            part = Corpus(tuple(newest[:PREVIEW_SIZE]), None)
             progress.context = self._context(request, known, self._rank(request, part, shown))
-            took = time.monotonic() - started
-            expected = took * len(entries) / PREVIEW_SIZE
-            if progress.until is not None and time.monotonic() + expected > progress.until:
-                return False
-        return not progress.abandoned.is_set()
+            ended = time.monotonic()
+            affordable = size * (until - ended) / max(ended - started, 1e-9)
+            if affordable >= len(entries):
+                return not progress.abandoned.is_set()
+            wanted = int(affordable * PREVIEW_TRUST)
+        return False
 
     def _read(self, place: Place) -> _Known:
         snapshots: list[ScopeSnapshot] = []

@@ -8,6 +8,7 @@ import select
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ from store_crashing import finish, workers
 from store_kit import OTHER, PROJECT, SESSION, add, fact, ids, leftovers, quick
 
 from wsmem.errors import LockOrderError, LockTimeoutError
-from wsmem.store.layout import GLOBAL, lock_rank
+from wsmem.store.layout import GLOBAL, ScopeRef, lock_rank
+from wsmem.store.locks import _locks
 from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -239,3 +241,40 @@ def test_an_order_that_can_deadlock_is_refused(
 def test_other_stores_do_not_count_for_the_order(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "a").lock(GLOBAL):
         add(MemoryStore(tmp_path / "b"), PROJECT, "a")
+
+
+# In memory
+
+
+def test_a_lock_is_kept_only_while_it_is_used(store: MemoryStore) -> None:
+    for number in range(20):
+        add(store, ScopeRef(f"ws-{number:020x}", f"/work/{number}"), "a")
+    assert _locks == {}
+    with store.lock(PROJECT), store.lock(PROJECT):
+        assert len(_locks) == 1
+        with (
+            ThreadPoolExecutor(1) as other,
+            pytest.raises(LockTimeoutError, match="another thread"),
+        ):
+            other.submit(_try, store, PROJECT).result()
+        assert [lock.users for lock in _locks.values()] == [2]
+    assert _locks == {}
+
+
+def test_whoever_waits_gets_the_lock_that_is_being_released(store: MemoryStore) -> None:
+    inside = threading.Lock()
+
+    def work(_: int) -> None:
+        for _round in range(20):
+            with store.lock(PROJECT):
+                assert inside.acquire(blocking=False)  # nobody else is in here
+                inside.release()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(work, range(4))) == [None] * 4
+    assert _locks == {}
+
+
+def _try(store: MemoryStore, scope: ScopeRef) -> None:
+    with store.transaction(scope, timeout=0.05):
+        pass

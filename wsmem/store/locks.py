@@ -2,7 +2,8 @@
 
 Between processes it is a lock file held through `filelock`; the file stays when the lock is
 released, since a waiter may already have it open. Within the process a queue stands in front of it,
-because a lock file only knows processes and polling is unfair to threads.
+because a lock file only knows processes and polling is unfair to threads. In memory a lock is kept
+for as long as somebody holds it or waits for it.
 
 A holder is a thread, or one asyncio task in it. The same holder may take a lock again. A task that
 asks for a lock which another task of its own thread holds is refused at once: waiting would stop
@@ -33,7 +34,7 @@ _Owner = tuple[int, int]
 class _ScopeLock:
     """The lock of one path in this process: an owner, a depth, and the file lock behind it."""
 
-    __slots__ = ("depth", "file", "free", "owner", "waiting")
+    __slots__ = ("depth", "file", "free", "owner", "users", "waiting")
 
     def __init__(self) -> None:
         self.free = threading.Condition()
@@ -42,6 +43,8 @@ class _ScopeLock:
         self.waiting: list[object] = []
         """Who waits, first come first served."""
         self.file: BaseFileLock | None = None
+        self.users = 0
+        """Who holds it, as often as they took it, and who waits; changed under `_registry`."""
 
 
 _locks: dict[str, _ScopeLock] = {}
@@ -121,6 +124,24 @@ def _check_order(keys: Sequence[str], paths: dict[str, str], owner: _Owner) -> N
 def _acquire(key: str, path: str, owner: _Owner, deadline: float) -> None:
     with _registry:
         lock = _locks.setdefault(path, _ScopeLock())
+        lock.users += 1
+    try:
+        _take(lock, key, path, owner, deadline)
+    except BaseException:
+        _drop(lock, path)
+        raise
+
+
+def _drop(lock: _ScopeLock, path: str) -> None:
+    """Count one user less, and forget a lock that nobody uses: there may be many scopes."""
+    with _registry:
+        lock.users -= 1
+        # A forked child starts with an empty table, and what stands there now may be another lock.
+        if lock.users == 0 and _locks.get(path) is lock:
+            del _locks[path]
+
+
+def _take(lock: _ScopeLock, key: str, path: str, owner: _Owner, deadline: float) -> None:
     started = time.monotonic()
     with lock.free:
         if lock.owner == owner:
@@ -167,15 +188,18 @@ def _acquire_file(lock: _ScopeLock, key: str, path: str, started: float, deadlin
 
 def _release(path: str) -> None:
     lock = _locks[path]
-    with lock.free:
-        lock.depth -= 1
-        if lock.depth:
-            return
     try:
-        if lock.file is not None:
-            lock.file.release()
+        with lock.free:
+            lock.depth -= 1
+            if lock.depth:
+                return
+        try:
+            if lock.file is not None:
+                lock.file.release()
+        finally:
+            _leave(lock)
     finally:
-        _leave(lock)
+        _drop(lock, path)
 
 
 def _leave(lock: _ScopeLock) -> None:

@@ -32,6 +32,7 @@ COMMAND_MODULES = (
     archiving,
     transfer,
     evaluation,
+    gating,
     datasets,
     labelling,
     reporting,

@@ -1,9 +1,11 @@
 """Paired results by cluster, and what resampling them says: a p-value, an interval, a spread.
 
 The randomisation test is SciPy's: its permutations of pairs are given clusters instead of values,
-named by their place, so that everything of a cluster is swapped at once. SciPy's bootstrap can draw
-clusters in the same manner, but one draw that misses all weight of a ratio (no case of a rare kind)
-makes its whole interval unknown; here such a draw is left out. Where there are none, both agree.
+named by their place, so that everything of a cluster is swapped at once. Only the large samples
+that small p-values of plain means need are drawn here, as signs of the differences, which is the
+same test in a tenth of the time. SciPy's bootstrap can draw clusters in the same manner, but one
+draw that misses all weight of a ratio (no case of a rare kind) makes its whole interval unknown;
+here such a draw is left out. Where there are none, both agree.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ p-value alone would be valid, and so is whichever is given."""
 
 _BATCH = 2_048
 """Swaps held in memory at a time."""
+_SIGNS = 4_000_000
+"""Signs held in memory at a time."""
 _SAME = 1e-12
 """Sums of the same numbers in another order differ in their last bits."""
 
@@ -121,9 +125,15 @@ class Table:
             return bound
         few = min(swaps, FIRST_SWAPS)
         found = self._sampled(few, (*seed, 0))
-        if few < swaps and found <= PROMISING:
-            found = self._sampled(swaps, (*seed, 1))
+        if few < swaps and found <= PROMISING and few + 1 < 2.0 ** self.differing.sum():
+            larger = self._signed if self._plain else self._sampled
+            found = larger(swaps, (*seed, 1))
         return found
+
+    @property
+    def _plain(self) -> bool:
+        """Whether swapping changes sums alone, so that a swap is a sign of the difference."""
+        return np.array_equal(self.first_weights, self.second_weights)
 
     def _tail_bound(self) -> float:
         """Hoeffding's bound of the p-value, which needs no sample; 1 where weights differ.
@@ -131,7 +141,7 @@ class Table:
         With equal weights the swaps are random signs of the differences d, and at most a share of
         2 exp(-(sum d)^2 / (2 sum d^2)) of them is as extreme (Hoeffding, 1963).
         """
-        if not np.array_equal(self.first_weights, self.second_weights):
+        if not self._plain:
             return 1.0
         differences = self.second_sums - self.first_sums
         squares = float(np.square(differences).sum())
@@ -172,10 +182,34 @@ class Table:
         )
         return float(tested.pvalue)
 
+    def _signed(self, swaps: int, seed: Sequence[int]) -> float:
+        """The same by signs of the differences; all of them where those are fewer."""
+        differences = (self.second_sums - self.first_sums)[self.differing]
+        # Sums that differ in their last bits count as equal, hence as extreme: caution again.
+        least = abs(float(differences.sum())) - 1e-5 * float(np.abs(differences).sum())
+        count = len(differences)
+        if 2.0**count <= swaps:
+            sums = np.zeros(1)
+            for difference in differences:
+                sums = np.concatenate([sums + difference, sums - difference])
+            return float((np.abs(sums) >= least).mean())
+        random = np.random.default_rng(tuple(seed))
+        total, doubled = np.float32(differences.sum()), 2 * differences.astype(np.float32)
+        rows = max(1, _SIGNS // count)
+        extreme = 0
+        for start in range(0, swaps, rows):
+            shape = (min(rows, swaps - start), (count + 7) // 8)
+            bits = random.integers(0, 256, size=shape, dtype=np.uint8)
+            kept = np.unpackbits(bits, axis=1, count=count).astype(np.float32)
+            extreme += int((np.abs(kept @ doubled - total) >= least).sum())
+        return (extreme + 1) / (swaps + 1)
+
     def interval(self, *, resamples: int, seed: Sequence[int]) -> tuple[float | None, float | None]:
         """Percentile bootstrap of the difference over clusters; `None` for fewer than two."""
         if resamples < 1 or len(self) < 2 or not self.comparable:
             return None, None
+        if not self.differing.any():
+            return 0.0, 0.0
         random = np.random.default_rng(tuple(seed))
         drawn = random.multinomial(len(self), [1 / len(self)] * len(self), size=resamples)
         ratios = []

@@ -1,0 +1,260 @@
+"""`wsmem gate` and `wsmem compare`: whether ranking got worse, and which of two is better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wsmem.cli.gate_printing import (
+    SHOWN,
+    language_of,
+    print_contest,
+    print_end,
+    print_ranking,
+    print_work,
+)
+from wsmem.cli.output import note, say
+from wsmem.cli.sets import Data, DatasetsDir, known_sets
+from wsmem.errors import InvalidInputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from wsmem.evals.catalogue import Source
+    from wsmem.evals.comparing import Contestant
+    from wsmem.evals.gate.judging import RankingVerdict
+    from wsmem.evals.gate.work_baseline import WorkVerdict
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+_FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "baselines"
+_PARTS = ("ranking", "work")
+_ALPHA = 0.005  # wsmem.evals.comparison.ALPHA, which is slow to import; a test sees them agree
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command("gate", help="Fail if ranking got worse than a committed baseline.")(gate)
+    app.command("compare", help="Say which of two systems is better, and how sure that is.")(
+        compare
+    )
+
+
+def gate(
+    *,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The ranking's baseline. Default: ranking.json in benchmarks/baselines.",
+        ),
+    ] = None,
+    work: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="That of counted work. Default: work.json beside the other."
+        ),
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="ranking|work", help="Judge one of them alone.")
+    ] = None,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update", help="Write what is found as the new baseline, unless it is lower."
+        ),
+    ] = False,
+    accept_lower: Annotated[
+        bool,
+        typer.Option(
+            "--accept-lower",
+            help="With --update: also where it is lower, or the sets changed so that nobody can "
+            "tell.",
+        ),
+    ] = False,
+    data: Data = None,
+    datasets_dir: DatasetsDir = None,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
+    ] = 1,
+    shown: Annotated[
+        int, typer.Option("--show", metavar="N", min=0, help="How many queries are shown.")
+    ] = SHOWN,
+    language: Annotated[
+        str | None,
+        typer.Option(metavar="zh|en", help="Language of the report. Default: the terminal's."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Judge, print, and end with 1 where something was lost; 2 where it cannot be judged."""
+    if only is not None and only not in _PARTS:
+        raise UnknownNameError("part of the gate", only, _PARTS)
+    if accept_lower and not update:
+        raise InvalidInputError("--accept-lower allows --update something; nothing is updated")
+    spoken = language_of(language)
+    ranking_path = Path(baseline) if baseline else _FOLDER / "ranking.json"
+    work_path = Path(work) if work else ranking_path.with_name("work.json")
+    known = known_sets(data, datasets_dir)
+    if update:
+        done = _update(ranking_path, work_path, only, known, jobs=jobs, accept_lower=accept_lower)
+        raise typer.Exit(0 if done else 1)
+    verdicts: dict[str, RankingVerdict | WorkVerdict] = {}
+    if only != "work":
+        ranking = _ranking(ranking_path, known, jobs)
+        verdicts["ranking"] = ranking
+        if not as_json:
+            print_ranking(ranking, str(baseline or ranking_path.name), spoken, shown=shown)
+    if only != "ranking":
+        counted = _work(work_path)
+        verdicts["work"] = counted
+        if not as_json:
+            print_work(counted, spoken)
+    passed = all(verdict.passed for verdict in verdicts.values())
+    if as_json:
+        _print_json(
+            {"passed": passed} | {name: verdict.to_json() for name, verdict in verdicts.items()}
+        )
+    else:
+        print_end(passed, spoken)
+    if not passed:
+        raise typer.Exit(1)
+
+
+def compare(
+    first: Annotated[
+        str, typer.Argument(metavar="RUN[::SYSTEM]", help="A run folder: what is to be beaten.")
+    ],
+    second: Annotated[
+        str | None,
+        typer.Argument(metavar="[RUN[::SYSTEM]]", help="The run that is judged; the same if none."),
+    ] = None,
+    *,
+    systems: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="The two systems, instead of naming them behind ::."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A measure; repeatable. Default: nDCG@10, FalseRecall."),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(metavar="all|dataset|slice", help="How far the comparison is taken apart."),
+    ] = "dataset",
+    unit: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|scope|answer|query",
+            help="What is swapped as one: workspaces, where there are enough of them.",
+        ),
+    ] = "auto",
+    alpha: Annotated[
+        float, typer.Option(metavar="P", help="Chance of any false verdict among all.")
+    ] = _ALPHA,
+    margin: Annotated[
+        float, typer.Option(metavar="D", help="Differences up to this are no verdict.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(metavar="S", help="Of sampled swaps and intervals.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two systems of saved runs on the queries both have."""
+    from wsmem.evals.comparing import (  # noqa: PLC0415  slow to import
+        GROUPINGS,
+        HEADLINE,
+        UNITS,
+        contest,
+    )
+
+    if by not in GROUPINGS:
+        raise UnknownNameError("grouping", by, tuple(GROUPINGS))
+    if unit not in UNITS:
+        raise UnknownNameError("unit", unit, tuple(UNITS))
+    named = systems or (None, None)
+    found = contest(
+        _contestant(first, named[0]),
+        _contestant(second or first.partition("::")[0], named[1]),
+        measures=measure or HEADLINE,
+        by=GROUPINGS[by],
+        unit=UNITS[unit],
+        alpha=alpha,
+        margin=margin,
+        seed=seed,
+    )
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        print_contest(found, alpha)
+
+
+def _contestant(text: str, system: str | None) -> Contestant:
+    from wsmem.evals.comparing import Contestant  # noqa: PLC0415  slow to import
+    from wsmem.evals.run import Run  # noqa: PLC0415
+
+    folder, _, named = text.partition("::")
+    if named and system and named != system:
+        raise InvalidInputError(f"{text} and --systems name different systems; give one of them")
+    return Contestant.of_run(Run.load(Path(folder)), named or system)
+
+
+def _ranking(path: Path, known: dict[str, Source], jobs: int) -> RankingVerdict:
+    from wsmem.evals.gate.judging import judge_ranking  # noqa: PLC0415  slow to import
+    from wsmem.evals.gate.record import read_record  # noqa: PLC0415
+    from wsmem.evals.gate.running import check_sets, fresh_run  # noqa: PLC0415
+
+    stored = read_record(path)
+    fresh = fresh_run(
+        check_sets(stored, known, path),
+        systems=stored.systems,
+        measures=stored.measures,
+        margins=stored.margins,
+        splits={name: found.split for name, found in stored.sets.items()},
+        jobs=jobs,
+    )
+    return judge_ranking(stored, fresh)
+
+
+def _work(path: Path) -> WorkVerdict:
+    from wsmem.evals.gate.work import count_work  # noqa: PLC0415  slow to import
+    from wsmem.evals.gate.work_baseline import judge_work, read_work  # noqa: PLC0415
+
+    stored = read_work(path)
+    return judge_work(stored, count_work(), path)
+
+
+def _update(
+    ranking: Path,
+    work: Path,
+    only: str | None,
+    known: dict[str, Source],
+    *,
+    jobs: int,
+    accept_lower: bool,
+) -> bool:
+    """Write new baselines; whether they were written."""
+    from wsmem.evals.gate.updating import update_ranking, update_work  # noqa: PLC0415
+
+    done = True
+    if only != "work":
+        lower = update_ranking(ranking, known, jobs=jobs, accept_lower=accept_lower)
+        done &= _say_update(ranking, lower, accept_lower=accept_lower)
+    if only != "ranking":
+        lower = update_work(work, accept_lower=accept_lower)
+        done &= _say_update(work, lower, accept_lower=accept_lower)
+    return done
+
+
+def _say_update(path: Path, lower: list[str], *, accept_lower: bool) -> bool:
+    written = accept_lower or not lower
+    for line in lower:
+        note(f"{'accepted' if written else 'lower'}: {line}")
+    if written:
+        say(f"{path.name}: written; commit it to make it count")
+    else:
+        note(f"{path.name}: left as it is, because that would lower it; --accept-lower writes it")
+    return written
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    from wsmem.evals.run import strict_json  # noqa: PLC0415  slow to import
+
+    print(strict_json(value))

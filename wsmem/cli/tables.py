@@ -1,0 +1,46 @@
+"""Tables that are printed whole, whatever the width of the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wsmem.cli.output import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_WIDEST = 1000
+"""Columns that no table reaches."""
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, left: int) -> None:
+    """Print texts in columns, the first `left` of them aligned left, the others right.
+
+    A terminal may wrap its lines, but no cell is cut short.
+    """
+    from rich.console import Console  # noqa: PLC0415  slow to import
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < left else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False, markup=False, width=_WIDEST)
+    with console.capture() as captured:
+        console.print(table)
+    say(*(line.rstrip() for line in captured.get().splitlines()))
+
+
+def number(value: float | None, *, digits: int = 3, signed: bool = False) -> str:
+    """A number for a cell; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+
+
+def chance(value: float | None) -> str:
+    """A p-value for a cell: small ones by their size."""
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if value >= 5e-5 else f"{value:.0e}"

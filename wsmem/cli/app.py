@@ -14,6 +14,7 @@ from wsmem.cli import (
     datasets,
     distilling,
     evaluation,
+    gating,
     labelling,
     memory,
     reporting,

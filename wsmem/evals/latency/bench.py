@@ -156,7 +156,8 @@ def _tell_of(
     for system in sorted(findings.samples, key=ORDER.index):
         samples = findings.samples[system]
         where = {"entries": entries, "system": system, "state": state}
-        figures = rows(samples, deadline_ms=plan.deadline_ms)
+        pairs = (system, state) == (WSMEM, "warm")
+        figures = rows(samples, deadline_ms=plan.deadline_ms, pairs=pairs)
         tables.rows.extend({**where, **row} for row in figures)
         tables.histograms.append({**where, **histogram(sample.ms for sample in samples)})
         if system != WSMEM and (ratio := ratio_row(ours, samples)) is not None:

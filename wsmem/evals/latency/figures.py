@@ -112,12 +112,14 @@ def percentile(times: Iterable[float], share: float) -> Percentile:
     )
 
 
-def rows(samples: Sequence[Sample], *, deadline_ms: float) -> Iterator[dict[str, Any]]:
-    """Figures of all samples, of each language, of each length, and of each pair of them."""
+def rows(samples: Sequence[Sample], *, deadline_ms: float, pairs: bool) -> Iterator[dict[str, Any]]:
+    """Figures of all samples, of each language and of each length; of pairs of them on request."""
     languages = dict.fromkeys(sample.language for sample in samples)
     lengths = dict.fromkeys(sample.length for sample in samples)
     for language in (ALL, *(name for name in languages if name != ALL)):
         for length in (ALL, *(name for name in lengths if name != ALL)):
+            if not pairs and ALL not in (language, length):
+                continue
             here = [
                 sample
                 for sample in samples

@@ -138,6 +138,10 @@ def naive_terms(
         term.text: mass_of(term.weight, sum(count(entry, term.text) > 0 for entry in texts))
         for term in query.terms
     }
+    letters = {
+        letter: mass_of(1.0, sum(letter in entry.letters for entry in texts))
+        for letter in query.letters
+    }
     role = {term.text: term.role for term in query.terms}
     proving = {term: 0.0 if role[term] == "function" else mass[term] for term in mass}
     decisive = "subject" if "subject" in role.values() else "lone"
@@ -155,15 +159,17 @@ def naive_terms(
             continue
         if sum(proving[term] for term in held) < needed - 1e-12:
             continue
-        k1 = 1.2 * (0.25 + 0.75 * read.length / average)
+        k1 = 1.5 * (0.1 + 0.9 * read.length / average)
         fields = {
             term: 0 if len(term) == 1 and is_unspaced(term) else read.fields[term] for term in held
         }
         signals = {
             "coverage": sum(mass[term] for term in held) / total,
             "word_coverage": sum(t.weight for t in query.terms if t.text in held) / weights,
-            "saturation": sum(mass[t] * tf / (tf + 1.2) for t, tf in held.items()) / total,
+            "saturation": sum(mass[t] * tf / (tf + 1.5) for t, tf in held.items()) / total,
             "length_saturation": sum(mass[t] * tf / (tf + k1) for t, tf in held.items()) / total,
+            "letters": sum(m / (1 + k1) for letter, m in letters.items() if letter in read.letters)
+            / (sum(letters.values()) or 1.0),
             "title": sum(mass[t] for t in held if fields[t] & TITLE) / total,
             "tags": sum(mass[t] for t in held if fields[t] & TAG) / total,
             "retrieval_terms": sum(mass[t] for t in held if fields[t] & TERM) / total,

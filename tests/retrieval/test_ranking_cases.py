@@ -110,6 +110,33 @@ def test_a_long_question_still_finds_its_answer(query: str, first: str) -> None:
     assert found(UNRELATED, query)[:1] == [first]
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        pytest.param("how old is Snowball", ["cat"], id="english"),
+        pytest.param("雪球什么时候打疫苗", ["猫"], id="chinese"),
+        pytest.param("old", ["house"], id="nothing-better-was-asked"),
+        pytest.param("时候", ["会"], id="nothing-better-was-asked-in-chinese"),
+    ],
+)
+def test_a_word_of_no_subject_proves_nothing_beside_one(query: str, expected: list[str]) -> None:
+    store = {
+        "cat": "Snowball eats at seven",
+        "house": "The old boiler room is locked",
+        "猫": "雪球在七点吃饭",
+        "会": "开会的时候关掉手机",
+    }
+    assert found(store, query) == expected
+
+
+def test_letters_tell_chinese_entries_apart_where_pairs_do_not() -> None:
+    store = {"登入": "每天用户登入的次数", "次数": "每天用户下单的次数"}
+    weighed = load_profile("default").with_weights(letters=1.0)
+    entries = [MemoryEntry(id=key, content=text) for key, text in store.items()]
+    ranked = rank(Index.build(entries), "用户登录次数", weighed, now=NOW)
+    assert [m.entry.id for m in ranked] == ["登入", "次数"]
+
+
 @pytest.mark.parametrize("profile", ["default", "reference"])
 @pytest.mark.parametrize(
     ("texts", "query", "expected"),

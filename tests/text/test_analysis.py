@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wsmem.text.analysis import analyze_query, fold, lower, term_role, term_weight, terms
-from wsmem.text.stopwords import ENGLISH
+from wsmem.text.stopwords import ENGLISH, GENERIC
 
 
 @pytest.mark.parametrize(
@@ -46,6 +48,8 @@ def test_a_text_becomes_these_terms(text: str, expected: str) -> None:
         ("部署", "subject", 1.0),
         ("什么", "function", 0.3),
         ("的端", "subject", 0.6),
+        ("old", "lone", 1.0),
+        ("时候", "lone", 1.0),
         ("库", "lone", 1.0),
         ("的", "function", 0.0),
         ("d", "lone", 1.0),
@@ -67,10 +71,16 @@ def test_a_query_weighs_an_identifier_and_half_its_parts() -> None:
     assert query.pairs == (("postgr", "sql"), ("sql", "端口"))
 
 
-def test_repeats_in_a_query_count_once() -> None:
-    once, twice = analyze_query("redis ttl"), analyze_query("redis ttl redis ttl")
-    assert once.terms == twice.terms
-    assert set(twice.pairs) == {*once.pairs, ("ttl", "redi")}
+def test_a_word_asked_again_counts_more_though_not_twice() -> None:
+    once, again = analyze_query("redis ttl"), analyze_query("redis ttl redis ttl redis ttl")
+    assert [term.weight for term in once.terms] == [1.0, 1.0]
+    assert [term.text for term in again.terms] == ["redi", "ttl"]
+    assert [term.weight for term in again.terms] == [pytest.approx(1 + math.log(3))] * 2
+    assert set(again.pairs) == {*once.pairs, ("ttl", "redi")}
+
+
+def test_a_query_names_its_chinese_letters_without_those_of_the_grammar() -> None:
+    assert analyze_query("登录的 API 端口，登录").letters == ("登", "录", "端", "口")
 
 
 @given(st.text())
@@ -79,13 +89,34 @@ def test_analysis_takes_any_text(text: str) -> None:
     assert len(lower(folded)) == len(folded), "positions in both must agree"
     query = analyze_query(text)
     assert {term.text for term in query.terms} <= set(terms(text))
-    assert all(0 < term.weight <= 1 for term in query.terms)
+    most = 1 + math.log(max(1, len(terms(text))))
+    assert all(0 < term.weight <= most for term in query.terms)
     assert all(set(pair) <= {term.text for term in query.terms} for pair in query.pairs)
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8")))
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+GENERIC_ENGLISH = """
+able actually agree agreed always another around ask away back bad best better big bit came
+certain choose chose chosen come correct current day decide decision different early exact
+example fast feel felt find fine first found gave given good great happen hard high hour idea
+important keep kind known large late little long look low made make many matter mean mention
+mind minute month mostly name new next nice normal number often old part people person place
+point possible probably put question quick real recent remember remind right said second see
+seem seen set short show small soon sort start still take talk think time today told tomorrow
+took tonight try turn usual way week went whole wonder work write written wrong yesterday
+"""
+
+
+def test_generic_words_are_terms_as_the_analysis_gives_them() -> None:
+    english = {term for word in GENERIC_ENGLISH.split() for term in terms(word)}
+    chinese = {word for word in GENERIC if not word.isascii()}
+    assert english | chinese == GENERIC
+    assert all(terms(word) == [word] for word in chinese)
+    assert {term_role(word) for word in GENERIC} == {"lone"}
 
 
 def test_function_words_are_single_lower_case_words() -> None:

@@ -21,7 +21,7 @@ class ScannedTerms:
 
     Args:
         entries: Recallable ones only; an entry's number is its place here.
-        query: The only query whose terms may be asked for.
+        query: The only query whose terms and letters may be asked for.
     """
 
     def __init__(self, entries: Sequence[MemoryEntry], query: Query) -> None:
@@ -43,16 +43,16 @@ class ScannedTerms:
 
     def frequency(self, term: str) -> int:
         """How many entries hold a term."""
-        return len(self._holding[term])
+        return len(self._of(term))
 
     def documents(self, term: str) -> Collection[int]:
         """Those entries."""
-        return self._holding[term]
+        return self._of(term)
 
     def held(self, term: str, among: AbstractSet[int] | None) -> Held:
         """Counts and fields of a term in all entries that hold it."""
         del among
-        return self._holding[term]
+        return self._of(term)
 
     def lengths(self, among: AbstractSet[int]) -> Sequence[int]:
         """UTF-8 bytes of all entries."""
@@ -69,6 +69,11 @@ class ScannedTerms:
             for term, items in self._places.items()
         }
         return [self._together(first, second, kept) for first, second in pairs]
+
+    def _of(self, term: str) -> Held:
+        if term not in self._holding:  # a letter that is no term of the query
+            self._holding[term] = dict.fromkeys(self._texts.holding(term), (1, 0))
+        return self._holding[term]
 
     def _together(self, first: str, second: str, kept: dict[str, list[Occurrence]]) -> set[int]:
         if first not in kept:

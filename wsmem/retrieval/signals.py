@@ -17,10 +17,11 @@ from typing import Literal, NamedTuple
 
 Family = Literal["substring", "terms", "entry"]
 
-SATURATION_K1 = 1.2
-"""Occurrences after which a term has earned half of what it can; the usual BM25 value."""
-LENGTH_B = 0.75
-"""How far `length_saturation` charges an entry for being longer than the average."""
+SATURATION_K1 = 1.5
+"""Occurrences after which a term has earned half of what it can."""
+LENGTH_B = 0.9
+"""How far an entry is charged for being longer than the average. Memories are short texts, each on
+one matter, so length says more than in the articles for which 0.75 is usual."""
 MS_PER_DAY = 86_400_000
 
 
@@ -49,6 +50,7 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("saturation", "terms", "mass share, each term damped by tf / (tf + k1)"),
     Signal("length_saturation", "terms", "the same with k1 scaled by the length (BM25)"),
     Signal("pairs", "terms", "mass share of neighbouring query terms that stand together"),
+    Signal("letters", "terms", "mass share of single Chinese letters, damped by the length"),
     Signal("title", "terms", "mass share in a title that is not just the content's start"),
     Signal("tags", "terms", "mass share found in tags"),
     Signal("retrieval_terms", "terms", "mass share found in retrieval terms"),

@@ -1,8 +1,8 @@
 """Signals of the terms family for every document of an index, from its postings.
 
-Every signal but `pairs` is a sum over the query's terms: what the term counts, times the value of
-its posting. The value tables here say all there is to say about one: `term_signals` sums each
-signal by itself, `term_scores` adds them up, weighted, before it sums.
+Every signal but `letters` and `pairs` is a sum over the query's terms: what the term counts, times
+the value of its posting. The value tables here say all there is to say about one: `term_signals`
+sums each signal by itself, `term_scores` adds them up, weighted, before it sums.
 """
 
 from __future__ import annotations
@@ -64,6 +64,10 @@ VALUE_OF_POSTINGS: Mapping[str, Callable[[Postings], Floats]] = MappingProxyType
 """Value of each posting, computed; earns the term's share of the query's mass."""
 
 
+_MOST_SETS = 4
+"""Sets of rows an index keeps: profiles seldom change, and letters have one of their own."""
+
+
 class TermHits(NamedTuple):
     """Every posting of every query term, term after term."""
 
@@ -113,6 +117,8 @@ def term_signals(
             signals[name] = hits.summed(mass * value(postings)) / total
     if "word_coverage" in wanted:
         signals["word_coverage"] = hits.summed(hits.spread(_word_shares(query)))
+    if "letters" in wanted:
+        signals["letters"] = _sums(*_letters(index, query), index.documents.size)
     if "pairs" in wanted:
         signals["pairs"] = _sums(*_pairs(hits), index.documents.size)
     return hits, signals
@@ -127,12 +133,14 @@ def term_scores(index: Index, text: str, weights: Mapping[str, float]) -> tuple[
     values *= hits.spread(np.array(hits.masses) / hits.total)
     if "word_coverage" in weights:
         values += hits.spread(weights["word_coverage"] * _word_shares(query))
-    documents = hits.documents
+    earned = [(hits.documents, values)]
+    if "letters" in weights and query.letters:
+        at, shares = _letters(index, query)
+        earned.append((at, weights["letters"] * shares))
     if "pairs" in weights and query.pairs:
         at, shares = _pairs(hits)
-        if len(at):
-            documents = np.concatenate([documents, at])
-            values = np.concatenate([values, weights["pairs"] * shares])
+        earned.append((at, weights["pairs"] * shares))
+    documents, values = (_joined(parts, np.float64) for parts in zip(*earned, strict=True))
     return hits, _sums(documents, values, index.documents.size)
 
 
@@ -176,7 +184,8 @@ def _rows(index: Index, weights: Mapping[str, float]) -> TermRows:
     if rows is None:
         table = sum(map(np.multiply, by_fields, VALUE_BY_FIELDS.values()))
         rows = TermRows(index, partial(_weighted, np.asarray(table), of_postings))
-        index.rows.clear()  # profiles seldom change: one set of rows is kept
+        if len(index.rows) >= _MOST_SETS:
+            index.rows.clear()
         index.rows[key] = rows
     return rows
 
@@ -192,6 +201,16 @@ def _weighted(table: Floats, weights: Sequence[float], postings: Postings) -> Fl
 def _word_shares(query: Query) -> Floats:
     weights = np.array([term.weight for term in query.terms])
     return weights / (float(weights.sum()) or 1.0)
+
+
+def _letters(index: Index, query: Query) -> tuple[Ints, Floats]:
+    """Documents that hold a letter, and its share of the letters' mass, damped by the length."""
+    rows = _rows(index, {"length_saturation": 1.0}).of(query.letters)
+    masses = [row.rarity for row in rows]
+    shares = np.array(masses) / (sum(masses) or 1.0)
+    values = _joined([row.values for row in rows], np.float64)
+    documents = _joined([row.documents for row in rows], np.int64)
+    return documents, values * shares.repeat([row.size for row in rows])
 
 
 def _pairs(hits: TermHits) -> tuple[Ints, Floats]:

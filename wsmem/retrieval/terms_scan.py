@@ -28,6 +28,7 @@ _SHARES = (
     "word_coverage",
     "saturation",
     "length_saturation",
+    "letters",
     "title",
     "tags",
     "retrieval_terms",
@@ -87,7 +88,11 @@ def terms_earned(
     matched = _sufficient(question, holding, among)
     earned = {at: dict.fromkeys(_SHARES, 0.0) for at in matched}
     average = source.total_length / source.size or 1.0
-    _add_shares(earned, question, holding, source.lengths(earned.keys()), average)
+    lengths = source.lengths(earned.keys())
+    norms = {at: length_norm(lengths[at], average) for at in earned}
+    _add_shares(earned, question, holding, norms)
+    if "letters" in profile.weights:
+        _add_letters(earned, query.letters, source, norms)
     if "pairs" in profile.weights:
         _add_pairs(earned, question, source)
     return earned, matched
@@ -122,12 +127,10 @@ def _add_shares(
     earned: dict[int, Earned],
     question: Question,
     holding: Sequence[Held],
-    lengths: Mapping[int, int] | Sequence[int],
-    average: float,
+    norms: Mapping[int, float],
 ) -> None:
     """Sum the shares in the order of the query's terms, as the index does, then scale them."""
     terms, masses = question.query.terms, question.masses
-    norms = {at: length_norm(lengths[at], average) for at in earned}
     for term, mass, entries in zip(terms, masses, holding, strict=True):
         for at in _common(earned, entries):
             shares, (times, fields) = earned[at], entries[at]
@@ -173,6 +176,20 @@ def length_norm(length: int, average: float) -> float:
 
 def _common(some: Mapping[int, object], entries: Held) -> Collection[int]:
     return some.keys() & entries.keys()
+
+
+def _add_letters(
+    earned: dict[int, Earned],
+    letters: Sequence[str],
+    source: TermSource,
+    norms: Mapping[int, float],
+) -> None:
+    """Each letter counts once an entry, by its rarity, whatever its pairs are."""
+    masses = [rarity(source.size, source.frequency(letter)) for letter in letters]
+    total = sum(masses) or 1.0
+    for letter, mass in zip(letters, masses, strict=True):
+        for at in _common(earned, source.held(letter, earned.keys())):
+            earned[at]["letters"] += mass / (1.0 + norms[at]) / total
 
 
 def _add_pairs(earned: dict[int, Earned], question: Question, source: TermSource) -> None:

@@ -64,7 +64,7 @@ class TextScan:
             joined = _ENTRY_END.join(map(_joined_clean, entries))
         self._text = fold(joined)
         self._lowered = lower(self._text)
-        folded = self._text.split(_ENTRY_END)
+        folded = self._folded = self._text.split(_ENTRY_END)
         self._starts = list(accumulate([len(text) + 1 for text in folded], initial=0))
         size = len(_FIELD_END.encode())
         self.lengths = [
@@ -76,6 +76,10 @@ class TextScan:
     def occurrences(self, term: str) -> list[Occurrence]:
         """Every place of a term that is no function word, in the order of the text."""
         return list(self._letters(term) if is_unspaced(term) else self._words(term))
+
+    def holding(self, letter: str) -> list[int]:
+        """Entries that hold a Chinese letter anywhere."""
+        return [entry for entry, text in enumerate(self._folded) if letter in text]
 
     def function_words(self, terms: Iterable[str]) -> dict[str, Held]:
         """Where English function words stand; they only ever stand as whole runs."""

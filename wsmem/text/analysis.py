@@ -9,8 +9,10 @@ unstemmed, so that no stem is mistaken for one ("willing" is not "WILL").
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 from operator import add
@@ -18,7 +20,13 @@ from typing import Literal, NamedTuple
 
 from wsmem.text.normalize import nfkc
 from wsmem.text.stemming import stem
-from wsmem.text.stopwords import ENGLISH, FUNCTION_LETTERS, has_function_letter, is_function_pair
+from wsmem.text.stopwords import (
+    ENGLISH,
+    FUNCTION_LETTERS,
+    GENERIC,
+    has_function_letter,
+    is_function_pair,
+)
 
 RUN = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z]{1,2}(?:\+\+|#)(?![A-Za-z0-9])"  # C++, C#, F#
@@ -62,7 +70,8 @@ class QueryTerm(NamedTuple):
 
     text: str
     weight: float
-    """0 < weight <= 1: how much of the term's rarity counts."""
+    """More than 0: how much of the term's rarity counts. 1 for a word asked once; one asked n times
+    counts 1 + ln n as much, as long questions stress their subject."""
     role: Role
 
 
@@ -73,6 +82,9 @@ class Query(NamedTuple):
     """Distinct, in order of first appearance."""
     pairs: tuple[tuple[str, str], ...]
     """Distinct neighbours in the stream, both among the terms, not both function words."""
+    letters: tuple[str, ...]
+    """Distinct letters of scripts without blanks, without those of the grammar: 登入 and 登录 share
+    one, though no pair."""
 
 
 def fold(text: str) -> str:
@@ -162,11 +174,13 @@ def term_role(term: str) -> Role:
         return "function" if term in FUNCTION_LETTERS or term.isupper() else "lone"
     if term.isupper() or (len(term) == 2 and is_function_pair(term)):
         return "function"
+    if term in GENERIC:
+        return "lone"
     return "subject"
 
 
 def term_weight(term: str) -> float:
-    """How much of its rarity a term counts in a query, 0 to 1."""
+    """How much of its rarity a term asked once counts in a query, 0 to 1."""
     if term.isupper():
         return _ENGLISH_FUNCTION_WEIGHT
     if len(term) == 2:
@@ -186,7 +200,11 @@ def analyze_query(text: str) -> Query:
     """Distinct weighted terms and neighbouring pairs of a question."""
     terms: dict[str, QueryTerm] = {}
     stream: list[str] = []
+    wholes: list[str] = []
+    letters: dict[str, None] = {}
     for run in runs(fold(text)):
+        if is_unspaced(run):
+            letters |= dict.fromkeys(run)
         found, whole = (unspaced_terms(run), None) if is_unspaced(run) else run_terms(run)
         stream.extend(found)
         for term in found:
@@ -197,6 +215,11 @@ def analyze_query(text: str) -> Query:
                 terms[term] = new
         if whole is not None:
             terms[whole] = _query_term(whole)._replace(weight=1.0)
+            wholes.append(whole)
+    for term, times in Counter(stream + wholes).items():
+        if times > 1:
+            weight = terms[term].weight * (1.0 + math.log(times))
+            terms[term] = terms[term]._replace(weight=weight)
     counted = {term for term, item in terms.items() if item.weight}
     telling = {term for term in counted if terms[term].role != "function"}
     return Query(
@@ -208,4 +231,5 @@ def analyze_query(text: str) -> Query:
                 if a in counted and b in counted and (a in telling or b in telling)
             ]
         ),
+        letters=tuple([letter for letter in letters if term_weight(letter)]),
     )

@@ -23,6 +23,28 @@ ENGLISH = frozenset(
     """.split()
 )
 
+GENERIC = frozenset(
+    """
+    abl actual agre alway anoth around ask away back bad best better big bit came certain
+    choos chose chosen come correct current day decid decis differ earli exact exampl fast
+    feel felt find fine first found gave given good great happen hard high hour idea import
+    keep kind known larg late littl long look low made make mani matter mean mention mind
+    minut month most name new next nice normal number often old part peopl person place
+    point possibl probabl put question quick real recent rememb remind right said second see
+    seem seen set short show small soon sort start still take talk think time today told
+    tomorrow took tonight tri turn usual way week went whole wonder work write written wrong
+    yesterday
+    之前 之后 之间 以前 以后 以来 昨天 今天 明天 后天 现在 目前 当时 时候 时间 最近 上次 下次
+    这次 那次 每次 每天 每周 多久 几点 几天 几次 一次 一种 一点 一直 一起 一般 一共 一定 第一
+    第二 最后 最大 已经 开始 继续 正在 然后 其他 其中 其实 同时 部分 方面 方式 地方 情况 事情
+    东西 问题 主要 重要 特别 非常 完全 比较 不同 任何 各种 许多 有关 关于 知道 觉得 认为 需要
+    应该 必须 能够 希望 表示 成为 作为 进行 发生 发现 出现 起来 出来 告诉 记得 大家 是否 实际
+    超过 回头 那段 这段 名字 叫做 写的 来的 么时 按你 就按 有点 哪家 哪位 哪天 哪条 决定
+    """.split()
+)
+"""Words without a subject of their own, English ones as their stems: they prove a match only where
+nothing better was asked. "How old is Snowball" is not answered by whatever else is old."""
+
 FUNCTION_LETTERS = frozenset("的了吗呢吧啊呀嘛哦嗯么是在我你您他她它们这那就都也还很和与及或而且")
 """Chinese letters that nearly always belong to the grammar."""
 

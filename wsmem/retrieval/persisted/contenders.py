@@ -125,8 +125,9 @@ class _Bounds:
         """What other terms may bring any entry, and signals of the family that no term bounds."""
         weights = self._profile.weights
         unbound = FAMILY.keys() - MASS_SHARES - {"pairs", "word_coverage"}
+        most_of = {"letters": 1.0 / (1.0 + self._norm)}
         most = sum(
-            max(0.0, weight)
+            max(0.0, weight) * most_of.get(name, 1.0)
             for name, weight in weights.items()
             if name in unbound and FAMILY[name] == "terms"
         )

@@ -204,7 +204,9 @@ def _questions(
     if not chosen:
         reasons = ", ".join(f"{count} {why}" for why, count in passed.items()) or "there are none"
         problem = f"none of its messages can be asked ({reasons})"
-        raise DatasetError(str(store.layout.root), None, problem, "give queries by --queries or --typed")
+        raise DatasetError(
+            str(store.layout.root), None, problem, "give queries by --queries or --typed"
+        )
     return chosen, passed
 
 

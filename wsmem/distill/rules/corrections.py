@@ -34,19 +34,24 @@ class Correction:
     """It holds in this project only."""
 
 
-def correction_in(sentence: Sentence, before: Sentence | None) -> Correction | None:
+def correction_in(
+    sentence: Sentence, before: Sentence | None, after: Sentence | None = None
+) -> Correction | None:
     """The correction a sentence makes, or `None`.
 
     Args:
         sentence: Of the user.
         before: The sentence before it in the same message, which may announce the correction.
+        after: The sentence behind it, which may say that the matter is open.
     """
     text = _WAIT_AND_SEE.sub("", pattern("contrast").sub("", sentence.unquoted))
     text = gates.without_unchanged(text)
-    disagrees = says("disagrees", text)
+    disagrees = says("disagrees", text) or _left_open(text, after)
+    if disagrees:
+        text = pattern("reporter").sub("", text)
     if gates.is_question(text, states=disagrees) or gates.REMOVED in text:
         return None
-    if gates.is_foreign(text) or says("banter", text):
+    if (gates.is_foreign(text) and not disagrees) or says("banter", text):
         return None
     wrong = says("wrong", text) or _announces(before)
     old = _old_phrases(text)
@@ -73,6 +78,11 @@ def _announces(before: Sentence | None) -> bool:
     if before is None or gates.is_question(before.text):
         return False
     return says("wrong", before.unquoted)
+
+
+def _left_open(text: str, after: Sentence | None) -> bool:
+    """Whether a sentence tells what somebody says, and the next that nobody knows who is right."""
+    return says("reporter", text) and after is not None and says("disagrees", after.unquoted)
 
 
 def _old_phrases(text: str) -> tuple[str, ...]:

@@ -92,7 +92,8 @@ class _Stage:
         for turn in turns:
             for place, sentence in enumerate(turn.sentences):
                 before = turn.sentences[place - 1] if place else None
-                correction = correction_in(sentence, before)
+                after = turn.sentences[place + 1] if place + 1 < len(turn.sentences) else None
+                correction = correction_in(sentence, before, after)
                 if correction is not None and self._correct(_Spot(correction, turn.message)):
                     used.append(sentence)
         return used
@@ -105,6 +106,8 @@ class _Stage:
         content = writing.without_address(correction.sentence.text)
         quote = _verbatim(correction.sentence, spot.message)
         if relation_says_nothing(content, target.entry):
+            return False
+        if not correction.old and not correction.disagrees and _extends(content, target.entry):
             return False
         kind = "flag-conflict" if correction.disagrees else "supersede"
         operation = MemoryOperation(
@@ -192,6 +195,14 @@ def relation_says_nothing(content: str, entry: MemoryEntry) -> bool:
     """Whether a would-be correction says what the entry says already."""
     near = is_near(content_tokens(content), content_tokens(entry.content))
     return near and relation(content, entry.content) == "same"
+
+
+def _extends(content: str, entry: MemoryEntry) -> bool:
+    """Whether a would-be correction says all that the entry says, and more: then both hold."""
+    mine, theirs = subject_words(content), subject_words(entry.content)
+    if not theirs or len(mine & theirs) < _SAID_ALREADY * len(theirs):
+        return False
+    return relation(content, entry.content) in {"same", "extends"}
 
 
 def _fields(content: str) -> dict[str, Any]:

@@ -44,6 +44,9 @@ _DAY = re.compile(
 
 
 _BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
+_NOWADAYS = re.compile(r"^\s*(?:现在|目前|如今|now,? )\s*", re.IGNORECASE)
+_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SMALL_NUMBER = re.compile(rf"\b(?:{'|'.join(_SMALL)})\b", re.IGNORECASE)
 _NOUN_BEHIND = re.compile(
     r" ?(?!now|and|or|as|in|at|on|for|to|with|since|later)([A-Za-z]+)"
     r"|\s?[个条张份台核]?(?![了的吗才就也时后前以就都])([一-鿿]{1,2})"
@@ -122,11 +125,16 @@ def _without(text: str, phrases: Sequence[str]) -> str:
 def _named_clause(correction: Correction, entry: MemoryEntry, old: Sequence[str]) -> str | None:
     """The clause of an entry that holds what a correction names as no longer right."""
     subject = _subject(_without(correction.claim, old), entry)
-    if unknown_words(subject, _whole(entry)):
-        return None
     shared = subject_words(subject) & _words_of(entry)
+    unknown = unknown_words(subject, _whole(entry))
+    named = {*names_in(correction.claim)}.intersection(word for o in old for word in _latin(o))
+    # A name may come in the place of a name; any other word that is not known is another subject.
+    if shared and named:
+        unknown = [word for word in unknown if word not in names_in(correction.claim)]
+    if unknown:
+        return None
     # "We moved from X to Y" needs no subject; "not X but Y" may be about anything.
-    if not shared and not (correction.changed and any(names_in(phrase) for phrase in old)):
+    if not shared and not (correction.changed and named):
         return None
     clauses = [clause for clause in _clauses(entry.content) if any(_holds(clause, o) for o in old)]
     if not clauses:
@@ -154,6 +162,11 @@ def _replaced_clause(
         if _same_kind_of_value(value, clause, content, both=correction.said_wrong):
             return clause
     for clause in clauses:
+        if _other_owner(claim, clause) or (
+            correction.said_wrong and _other_predicate(claim, subject, clause)
+        ):
+            return clause
+    for clause in clauses:
         repeated = subject_words(clause) & shared
         if _flips(claim, clause) and len(repeated) >= _FLIP_SHARE * len(subject_words(clause)):
             return clause
@@ -165,7 +178,8 @@ def _replaced_clause(
 
 def _contested_clause(claim: str, entry: MemoryEntry, shared: frozenset[str]) -> str | None:
     """The clause of an entry that a reported other value speaks against."""
-    if len(shared) < min(_CONFLICT_WORDS, _CONFLICT_SHARE * len(subject_words(claim))):
+    few = len(shared) < min(_CONFLICT_WORDS, _CONFLICT_SHARE * len(subject_words(claim)))
+    if few and (not shared or unknown_words(_subject(claim, entry), _whole(entry))):
         return None
     clauses = _clauses(entry.content)
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
@@ -177,8 +191,14 @@ def _contested_clause(claim: str, entry: MemoryEntry, shared: frozenset[str]) ->
     return None
 
 
+def _latin(phrase: str) -> list[str]:
+    return re.findall(r"[a-z0-9][\w.+#/-]*", nfkc(phrase).lower())
+
+
 def _subject(claim: str, entry: MemoryEntry) -> str:
     """What stands before the verb in the clause that is most about an entry."""
+    if (owner := _owner(claim)) and _owner(entry.content) not in {None, owner}:
+        claim = re.sub(re.escape(owner), " ", claim, count=1, flags=re.IGNORECASE)
     clauses = [clause for clause in re.split(r"[，,；;：:。]|\s[—-]\s", claim) if clause.strip()]
     known = _words_of(entry)
     # What only leads up to the claim ("the box was reinstalled, …") holds no value.
@@ -186,6 +206,7 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     if not any(subject_words(clause) & known for clause in telling):
         telling = clauses
     best = max(telling, key=lambda clause: len(subject_words(clause) & known), default="")
+    best = _NOWADAYS.sub("", best)
     verbs = list(pattern("claim_verb").finditer(best))
     if not verbs:
         number = _BARE_NUMBER.search(best)
@@ -226,6 +247,22 @@ def _flips(claim: str, clause: str) -> bool:
     return ("not" in mine) != ("not" in theirs)
 
 
+def _other_owner(claim: str, clause: str) -> bool:
+    """Whether the two put different people in charge."""
+    one, other = _owner(claim), _owner(clause)
+    return one is not None and other is not None and one != other
+
+
+def _other_predicate(claim: str, subject: str, clause: str) -> bool:
+    """Whether a clause says of the very subject of a claim something else and no more."""
+    verb = pattern("claim_verb").search(clause)
+    if verb is None or subject_words(clause[: verb.start()]) != subject_words(subject):
+        return False
+    said = subject_words(claim[claim.find(subject) + len(subject) :])
+    held = subject_words(clause[verb.end() :])
+    return bool(said - held) and not held <= said
+
+
 def _owner(text: str) -> str | None:
     """Who a text puts in charge of what it is about."""
     found = pattern("owner").search(text)
@@ -238,15 +275,31 @@ def _counted(text: str) -> set[str]:
     In "12 shards" the shards; in "port 8080" the port, and nothing behind it.
     """
     found: set[str] = set()
-    for number in _BARE_NUMBER.finditer(nfkc(text)):
+    text = _digits(text)
+    for number in _BARE_NUMBER.finditer(text):
         behind = _NOUN_BEHIND.match(text, number.end())
         noun = (behind[1] or behind[2] or "") if behind else ""
         found.add(stem(noun.lower()) if noun.isascii() else noun)
     return found
 
 
+def _one_for_another(
+    said: set[tuple[str, str | None]], held: set[tuple[str, str | None]]
+) -> bool:
+    """Whether each side has a single amount, of units that do not tell them apart."""
+    if len(said) != 1 or len(held) != 1:
+        return False
+    ((new, new_unit),), ((old, old_unit),) = said, held
+    return new != old and (new_unit is None) != (old_unit is None)
+
+
 def _amounts(text: str) -> set[tuple[str, str | None]]:
-    return {(quantity.value, quantity.unit) for quantity in quantities(text)}
+    return {(quantity.value, quantity.unit) for quantity in quantities(_digits(text))}
+
+
+def _digits(text: str) -> str:
+    """A text with the small English numbers as digits."""
+    return _SMALL_NUMBER.sub(lambda found: str(_SMALL.index(found[0].lower()) + 1), nfkc(text))
 
 
 def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = False) -> bool:
@@ -267,8 +320,7 @@ def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = F
     }
     if units - {None} or (None in units and _counted(claim) & _counted(clause)):
         return True
-    one, other = _owner(claim), _owner(clause)
-    if one and other and one != other:
+    if _one_for_another(said, held):
         return True
     mine = {found[0].lower() for found in _DAY.finditer(claim)}
     theirs = {found[0].lower() for found in _DAY.finditer(clause)}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _CLAUSE = re.compile(r"[，,；;：:。！!]\s*|\s[—-]\s|\.\s+|\s(?=so\s)|\s(?=because\s)", re.IGNORECASE)
 
+_NEVER = re.compile(r"(?:别|不要|不用|少|don't|do not|never|no|not|avoid|stop)", re.IGNORECASE)
+
 
 def is_wish(sentence: Sentence, following: Sequence[Sentence]) -> bool:
     """Whether a sentence is a lasting wish of the user's own.
@@ -49,8 +51,10 @@ def _directs_for_a_reason(clauses: Sequence[str]) -> bool:
     """Whether one clause says what the speaker is like and another what follows for the listener."""
     states = [number for number, clause in enumerate(clauses) if says("self_state", clause)]
     directs = [number for number, clause in enumerate(clauses) if says("directs", clause.strip())]
-    if any(says("code_things", clauses[number]) for number in directs) and len(directs) > 1:
-        return True  # "dates always like this, never like that"
+    if len(directs) > 1 and says("code_things", clauses[directs[0]]):
+        likes, dislikes = (_NEVER.match(clauses[directs[at]].strip()) for at in (0, -1))
+        if dislikes and not likes:
+            return True  # "dates always like this, never like that"
     return any(state != direct for state in states for direct in directs)
 
 

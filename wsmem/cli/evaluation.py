@@ -47,6 +47,10 @@ def evaluate(
         list[str] | None,
         typer.Option(metavar="NAME", help="A system, as wsmem:default or bm25; repeatable."),
     ] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="A weight profile to score as well; repeatable."),
+    ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A measure, as nDCG@10; repeatable."),
@@ -75,6 +79,7 @@ def evaluate(
     from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415
     from wsmem.evals.plan import Plan  # noqa: PLC0415
     from wsmem.evals.run import claim, open_ledger, write_run  # noqa: PLC0415
+    from wsmem.evals.systems.registry import DEFAULT_SYSTEMS  # noqa: PLC0415
     from wsmem.evals.worst import WORST  # noqa: PLC0415
 
     sources = choose(dataset or (), known_sets(data, datasets_dir))
@@ -82,7 +87,7 @@ def evaluate(
         raise InvalidInputError("there is no labelled set here; name one by --dataset or --data")
     plan = Plan.of(
         sources,
-        systems=system or (),
+        systems=(*(system or DEFAULT_SYSTEMS), *(f"wsmem:{path}" for path in profile or ())),
         measures=measure or (),
         split=split,
         limit=limit,

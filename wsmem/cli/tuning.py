@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wsmem.cli.output import note, say
-from wsmem.cli.sets import Data, DatasetsDir, known_sets
+from wsmem.cli.sets import Cluster, Data, DatasetsDir, known_sets
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def tune(
         ),
     ] = None,
     trials: Annotated[int, typer.Option(metavar="N", help="Trials of each search.")] = 1000,
-    sampler: Annotated[str, typer.Option(metavar="NAME", help="cma-es, tpe or ascent.")] = "cma-es",
+    sampler: Annotated[str, typer.Option(metavar="NAME", help="ascent, cma-es or tpe.")] = "ascent",
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of everything random.")] = 0,
     start: Annotated[
         str, typer.Option(metavar="NAME|PATH", help="The profile to begin from.")
@@ -94,10 +94,7 @@ def tune(
     jobs: Annotated[
         int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
     ] = 2,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS|local:N", help="Work on a Dask cluster instead."),
-    ] = None,
+    cluster: Cluster = None,
     limit: Annotated[
         int | None, typer.Option(metavar="N", help="Only the first N queries of each set.")
     ] = None,

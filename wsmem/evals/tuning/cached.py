@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -378,9 +379,10 @@ def save_arrays(
 def load_arrays(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]] | None:
     """What `save_arrays` wrote; `None` where there is no such file, or none that can be read."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # Opened here, because NumPy leaves a file open that turns out to be no archive.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, EOFError, KeyError):
+        meta: dict[str, Any] = json.loads(arrays.pop("meta").tobytes())
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None
-    meta: dict[str, Any] = json.loads(arrays.pop("meta").tobytes())
     return meta, arrays

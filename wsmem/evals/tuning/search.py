@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 Sampler = Literal["cma-es", "tpe", "ascent"]
 SAMPLERS: tuple[Sampler, ...] = get_args(Sampler)
 
-DEFAULT_SAMPLER: Sampler = "cma-es"
+DEFAULT_SAMPLER: Sampler = "ascent"
+"""It found more than the others in as many trials, and sooner: see `samplers` in a study."""
 ROUND = 16
 """Trials drawn before any of them is told, which is also a generation of CMA-ES."""
 _AUTHOR = "author"

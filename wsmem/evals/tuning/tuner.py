@@ -126,7 +126,6 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
     path = write_duels(duels, tuning.cache_folder)
     facts = _facts(tuning)
     data = str(sorted((name, each["split"], each["checksums"]) for name, each in facts.items()))
-    storage = tuning.storage or str(tuning.out / JOURNAL)
     with (
         Ledger(tuning.out / LEDGER) as ledger,
         open_workers(jobs=tuning.jobs, cluster=tuning.cluster) as workers,
@@ -140,8 +139,7 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
             worth=tuning.worth,
             duels=workers.share(path),
         )
-        kept = None if tuning.search.sampler == "ascent" else storage
-        todo = units(base, steps=tuning.steps, storage=kept)
+        todo = units(base, steps=tuning.steps, storage=_storage(tuning))
         results = carry_out(
             todo,
             workers,
@@ -174,6 +172,13 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
         gains=found,
         ablation=ablation(duels, tuning, results),
     )
+
+
+def _storage(tuning: Tuning) -> str | None:
+    """Where trials are kept: in a file of ours only where all workers can write it."""
+    if tuning.search.sampler == "ascent" or tuning.storage or tuning.cluster:
+        return tuning.storage
+    return str(tuning.out / JOURNAL)
 
 
 def all_duels(tuning: Tuning, report: OnProgress) -> Duels:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.distill.rules import writing
 from wsmem.distill.rules.corrections import Correction, correction_in
-from wsmem.distill.rules.hearing import Turn, hear, turns_of
+from wsmem.distill.rules.hearing import Heard, Turn, hear, restates, turns_of
 from wsmem.distill.rules.scoping import scope_of
 from wsmem.distill.rules.targets import find_target
 from wsmem.distill.rules.words import subject_words
@@ -23,7 +23,6 @@ from wsmem.text.framing import without_frames
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wsmem.distill.rules.hearing import Heard
     from wsmem.distill.rules.sentences import Sentence
     from wsmem.operations.contract import DistillRequest
     from wsmem.records import MemoryMessage
@@ -32,6 +31,8 @@ NAME = "rules@1"
 
 _MORE_WORDS = 2
 """Words a statement must have beyond an entry to be more than a repetition of it."""
+_RETAINED = 0.9
+"""Share of an entry's words that a statement repeats when it adds to it."""
 _SAID_ALREADY = 0.8
 """Share of a statement's words that an entry holds when it says the same in other words."""
 
@@ -56,9 +57,13 @@ def propose(request: DistillRequest) -> list[dict[str, Any]]:
     existing = [entry for entry in request.existing if entry.recallable]
     stage = _Stage(request, messages, existing)
     corrected = stage.corrections(turns)
-    for statement in hear(turns):
+    heard = hear(turns)
+    for statement in heard:
         if not any(used is sentence for used in statement.used for sentence in corrected):
             stage.keep(statement)
+    used = [*corrected, *(sentence for statement in heard for sentence in statement.used)]
+    for turn in turns:
+        stage.additions(turn, used)
     return [operation for operation in stage.operations if not _has_secret(operation)]
 
 
@@ -179,6 +184,21 @@ class _Stage:
             }
         )
 
+    def additions(self, turn: Turn, used: Sequence[Sentence]) -> None:
+        """Revise what is held where it is repeated with a clause more, whatever leads up to it."""
+        for sentence in turn.sentences:
+            if any(sentence is other for other in used) or not restates(sentence):
+                continue
+            content = writing.without_address(sentence.text)
+            for entry in self._existing:
+                if entry.id in self._targets or not _extends(content, entry):
+                    continue
+                if _adds_to(content, entry.content) and content not in self._kept:
+                    self._kept.append(content)
+                    statement = Heard(text=content, cue="rule", message=turn.message)
+                    self.operations.append(self._revision(statement, entry))
+                break
+
     def _revision(self, statement: Heard, entry: MemoryEntry) -> dict[str, Any]:
         return {
             "op": "revise",
@@ -200,7 +220,7 @@ def relation_says_nothing(content: str, entry: MemoryEntry) -> bool:
 def _extends(content: str, entry: MemoryEntry) -> bool:
     """Whether a would-be correction says all that the entry says, and more: then both hold."""
     mine, theirs = subject_words(content), subject_words(entry.content)
-    if not theirs or len(mine & theirs) < _SAID_ALREADY * len(theirs):
+    if not theirs or len(mine & theirs) < _RETAINED * len(theirs):
         return False
     return relation(content, entry.content) in {"same", "extends"}
 

@@ -259,6 +259,12 @@ def _elaborations(
     return found
 
 
+def restates(sentence: Sentence) -> bool:
+    """Whether a sentence could repeat a memory and add to it: a statement, no account or job."""
+    text = sentence.unquoted
+    return declares(sentence) and not (says("no_addition", text) or says("task", text))
+
+
 def declares(sentence: Sentence) -> bool:
     """Whether a sentence states something that may last."""
     text = sentence.unquoted

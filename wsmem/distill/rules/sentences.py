@@ -79,7 +79,7 @@ def sentences_of(text: str) -> list[Sentence]:
     """
     lines = own_words(redact(text[-_LAST_CHARACTERS:])).split("\n")
     spoken = [line for line in lines if line.strip()]
-    if len(spoken) > 1 and says("handed_over", spoken[0]) and not says("asks_to_keep", spoken[0]):
+    if len(spoken) > 1 and _hands_over(spoken[0]):
         lines = spoken[:1]
     found: list[Sentence] = []
     for number, line in enumerate(lines):
@@ -93,6 +93,15 @@ def sentences_of(text: str) -> list[Sentence]:
             if len(piece) <= MAX_SENTENCE
         ]
     return found
+
+
+def _hands_over(line: str) -> bool:
+    """Whether a first line presents what stands below it, rather than saying it."""
+    if says("asks_to_keep", line):
+        return False
+    if says("handed_over", line):
+        return True
+    return line.rstrip().endswith((":", "：")) and not says("own_list", line)
 
 
 def _split(line: str) -> Iterator[str]:

@@ -25,13 +25,13 @@ _OF_CHANGE = frozenset(
     actually correction correct wrong update updated change changed move moved switch switched
     migrate migrated replace replaced rename renamed upgrade upgraded raise raised lower lowered
     longer anymore instead rather earlier outdated stale old new said told meant mistake sorry
-    please note remember decided decision mixed backwards today yesterday last week month quarter
+    please note remember reminder remind repeat again once known usual ever decided decision mixed backwards today yesterday last week month quarter
     """.split()
 )
 _OF_CHANGE_ZH = re.compile(
     r"刚才|之前|上次|前面|说错|讲错|写错|记错|搞错|弄错|搞混|说反|更正一?下?|纠正一?下?|订正|口误|其实|实际上|应该是|不是|而是|现在|已经|"
     r"改成|改为|改到|改用|改回|换成|换为|换到|换用|升到|升级到|升级|降到|降级|迁移到|迁移|迁到|切换到|切换|切到|挪到|搬到|搬去|转给|交给|"
-    r"调到|调成|调整为|调整|不再|取消|停用|废弃|下线|作废|过时|旧的|更新|变成|变了|原来|原先|上周|上个月|昨天|今年|以后|今后|往后|记一下|记住|对了"
+    r"调到|调成|调整为|调整|不再|取消|停用|废弃|下线|作废|过时|旧的|更新|变成|变了|原来|原先|上周|上个月|昨天|今年|以后|今后|往后|记一下|记住|对了|提醒你?|强调|重申|重复|再说一遍|一下|老规矩|老样子|你知道的?|补充"
 )
 
 

@@ -20,7 +20,6 @@ from wsmem.retrieval.persisted.ranking import (
     EntriesPart,
     Part,
     PostingsPart,
-    can_rank,
     rank_parts,
 )
 from wsmem.retrieval.profile import Profile, load_profile
@@ -157,6 +156,6 @@ def test_every_share_is_within_its_bound(
 
 
 def test_what_reads_substrings_is_not_ranked_from_postings() -> None:
-    assert can_rank(DEFAULT)
-    assert not can_rank(load_profile("reference"))
-    assert not can_rank(DEFAULT.with_weights(phrase=1.0))
+    assert DEFAULT.by_terms_alone
+    assert not load_profile("reference").by_terms_alone
+    assert not DEFAULT.with_weights(phrase=1.0).by_terms_alone

@@ -25,6 +25,11 @@ def chain_faults(snapshot: ScopeSnapshot) -> ChainFaults:
     return snapshot.derive("chain-faults", _find)
 
 
+def rings_in(entries: tuple[MemoryEntry, ...]) -> tuple[str, ...]:
+    """The rings among these entries."""
+    return _find(entries, None).rings
+
+
 def _find(entries: tuple[MemoryEntry, ...], _: Prior[ChainFaults] | None) -> ChainFaults:
     retired = {entry.id: entry for entry in entries if entry.status == "superseded"}
     if not retired:

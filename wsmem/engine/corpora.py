@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wsmem.retrieval.profile import load_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from concurrent.futures import Executor
 
     from wsmem.records import Match, MemoryEntry
@@ -36,6 +36,10 @@ class Corpus:
     entries: tuple[MemoryEntry, ...]
     """Global first, then workspace, then session; each in file order."""
     index: Index | None
+
+    def conflict_groups(self) -> dict[str, list[str]]:
+        """Ids of the recallable members of each conflict group."""
+        return conflict_groups(self.entries)
 
 
 class Corpora:
@@ -137,6 +141,15 @@ class _Kept:
         changes = sum(id(entry) not in known for entry in self._entries)
         if changes <= MAX_INLINE_CHANGES:
             self._index, self._indexed = index.updated(self._entries), self._entries
+
+
+def conflict_groups(entries: Iterable[MemoryEntry]) -> dict[str, list[str]]:
+    """Ids of the recallable members of each conflict group, in the order of the entries."""
+    groups: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.conflict_group_id and entry.recallable:
+            groups.setdefault(entry.conflict_group_id, []).append(entry.id)
+    return groups
 
 
 def search(

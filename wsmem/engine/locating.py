@@ -92,7 +92,7 @@ class Locator:
         return scope
 
     def _exists(self, key: str) -> bool:
-        return self._store.read_scope(ScopeRef(key)).exists
+        return self._store.exists(ScopeRef(key))
 
     def _in_archive(self, key: str) -> bool:
         return os.path.isdir(self._store.layout.archived(key))  # noqa: PTH112 - a path as text
@@ -114,7 +114,7 @@ class Locator:
             if SCOPE_KEY.match(key) and kind_of(key) == "workspace":
                 descriptor = f"{self._store.layout.scope(key)}/{DESCRIPTOR}"
                 if os.path.exists(descriptor):  # noqa: PTH110 - a path as text
-                    yield key, self._store.read_scope(ScopeRef(key)).cwd
+                    yield key, self._store.directory_of(ScopeRef(key))
 
 
 def _under(scope: Scope, key: str) -> Scope:

@@ -27,14 +27,16 @@ def recall_once(
     registry: SessionRegistry | None = None,
     clock: Callable[[], int] = system_clock,
 ) -> MemoryContext:
-    """What an engine would answer, for the price of one scan; never raises.
+    """What an engine would answer, for the price of one scan, or less; never raises.
 
-    Everything it imports is in the standard library. A deadline in the request is not watched: who
-    calls this waits for a whole process anyway.
+    Scopes that have good postings are searched by them, and of their entries only those that are
+    shown are read. Everything it imports is in the standard library. A deadline in the request is
+    not watched: who calls this waits for a whole process anyway.
     """
     store = MemoryStore(settings.memory_dir, clock=clock)
     locator = Locator(store, ScopeResolver(registry))
-    return Recaller(store, settings, locator, clock=clock, corpora=Corpora()).recall(request)
+    recaller = Recaller(store, settings, locator, clock=clock, corpora=Corpora(), by_postings=True)
+    return recaller.recall(request)
 
 
 def explain_once(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from wsmem.engine.chains import chain_faults
 from wsmem.engine.corpora import Corpus, search
+from wsmem.engine.reading import corpus_of, read_whole_or_filed, searched
 from wsmem.engine.rendering import render_context
 from wsmem.errors import WsmemError
 from wsmem.records import QUOTED_MATERIAL, MemoryContext, MemoryMatch
@@ -23,13 +23,16 @@ from wsmem.scopes import GLOBAL_KEY
 from wsmem.store.wording import with_wording, wording_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from wsmem.engine.corpora import Corpora
+    from wsmem.engine.filed import FiledCorpus
     from wsmem.engine.locating import Locator, Place
+    from wsmem.engine.reading import ScopeReading
     from wsmem.records import Match, MemoryEntry, RecallInput
     from wsmem.retrieval.profile import Profile
     from wsmem.settings import Language, Settings
+    from wsmem.store.postings import OpenFiles
     from wsmem.store.snapshot import ScopeSnapshot
     from wsmem.store.store import MemoryStore
 
@@ -73,7 +76,7 @@ class _Known:
 
     scope: str
     summary: str
-    corpus: Corpus
+    corpus: Corpus | FiledCorpus
     problems: tuple[str, ...]
 
 
@@ -87,6 +90,8 @@ class Recaller:
         clock: Milliseconds since the epoch.
         corpora: Keeps entries and indexes between recalls.
         profile: What ranks instead of the profile that the settings name.
+        by_postings: Whether entries stay unread where there are good postings of them: the way of
+            a process that answers one question.
     """
 
     def __init__(
@@ -98,6 +103,7 @@ class Recaller:
         clock: Callable[[], int],
         corpora: Corpora,
         profile: Profile | None = None,
+        by_postings: bool = False,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -106,6 +112,7 @@ class Recaller:
         self._corpora = corpora
         self._given_profile = profile
         self._profile: Profile | None = None
+        self._by_postings = by_postings
         # Most recalls find what earlier ones found.
         self._shown = lru_cache(_SHOWN_TEXTS)(redact)
 
@@ -139,7 +146,7 @@ class Recaller:
         self._corpora.warm(self._snapshots(place))
 
     def _snapshots(self, place: Place) -> list[ScopeSnapshot]:
-        return _searched([self._store.read_scope(scope) for scope in place.read])
+        return searched([self._store.read_scope(scope) for scope in place.read])
 
     def _recall(
         self,
@@ -149,7 +156,31 @@ class Recaller:
     ) -> MemoryContext:
         place = self._locator.place(cwd=request.cwd, session_id=request.session_id)
         progress.place = place
-        known = self._read(place)
+        if self._by_postings and self._can_use_postings():
+            files = self._store.open_files()
+            try:
+                return self._answer(request, place, surfaced, progress, files)
+            except Exception:  # noqa: BLE001, S110 - the entries themselves are there to be read
+                pass
+            finally:
+                files.close()
+        return self._answer(request, place, surfaced, progress, None)
+
+    def _can_use_postings(self) -> bool:
+        try:
+            return self.ranking_profile().by_terms_alone
+        except WsmemError:  # said when it comes to ranking
+            return False
+
+    def _answer(
+        self,
+        request: RecallInput,
+        place: Place,
+        surfaced: Callable[[Place], Collection[str]] | None,
+        progress: Progress,
+        files: OpenFiles | None,
+    ) -> MemoryContext:
+        known = self._read(place, files)
         progress.context = self._context(request, known, ())
         if progress.abandoned.is_set():
             return progress.context
@@ -168,8 +199,11 @@ class Recaller:
         time must not be begun. What a part has taken tells how many entries there is time for; as
         long as that are many more, a larger part is ranked, and tells it better.
         """
-        entries, until = known.corpus.entries, progress.until
-        if until is None or known.corpus.index is not None or len(entries) < PREVIEW_FROM:
+        corpus, until = known.corpus, progress.until
+        if until is None or not isinstance(corpus, Corpus) or corpus.index is not None:
+            return not progress.abandoned.is_set()
+        entries = corpus.entries
+        if len(entries) < PREVIEW_FROM:
             return not progress.abandoned.is_set()
         newest = sorted(entries, key=lambda entry: entry.updated_at or "", reverse=True)
         size, wanted = 0, PREVIEW_SIZE
@@ -185,38 +219,38 @@ class Recaller:
             wanted = int(affordable * PREVIEW_TRUST)
         return False
 
-    def _read(self, place: Place) -> _Known:
-        snapshots: list[ScopeSnapshot] = []
+    def _read(self, place: Place, files: OpenFiles | None) -> _Known:
+        readings: list[ScopeReading] = []
         problems = [place.problem] if place.problem else []
         for scope in place.read:
             try:
-                snapshots.append(self._store.read_scope(scope))
+                readings.append(read_whole_or_filed(self._store, scope, files))
             except WsmemError as error:
                 problems.append(describe(error))
         # What a damaged file no longer says may be what was asked for.
         problems += [
             redact(str(problem))
-            for snapshot in snapshots
-            for problem in snapshot.problems
+            for reading in readings
+            for problem in reading.problems
             if problem.kind == "damaged"
         ]
-        rings = [ring for snapshot in snapshots for ring in chain_faults(snapshot).rings]
+        rings = [ring for reading in readings for ring in reading.rings]
         if rings:
             problems.append(f"nothing stands in the place of {', '.join(rings[:5])}: a ring")
         language = self._settings.language
-        summaries = [_shown_summary(snapshot.summary, language) for snapshot in snapshots]
+        summaries = [_shown_summary(reading.summary, language) for reading in readings]
         return _Known(
             scope=GLOBAL_KEY if place.archived else place.main.key,
             summary="\n\n".join(summary for summary in summaries if summary),
-            corpus=self._corpora.of(_searched(snapshots)),
+            corpus=corpus_of([reading.entries for reading in readings], self._corpora),
             problems=tuple(problems),
         )
 
     def _rank(
-        self, request: RecallInput, corpus: Corpus, shown: Collection[str]
+        self, request: RecallInput, corpus: Corpus | FiledCorpus, shown: Collection[str]
     ) -> Sequence[Match]:
-        return search(
-            corpus,
+        find = partial(search, corpus) if isinstance(corpus, Corpus) else corpus.search
+        return find(
             request.query,
             self._limit(request),
             now=self._clock(),
@@ -229,8 +263,8 @@ class Recaller:
     ) -> MemoryContext:
         settings = self._settings
         max_bytes = settings.recall_max_bytes if request.max_bytes is None else request.max_bytes
-        entries = known.corpus.entries
-        rivals = _rivals(entries) if any(_contradicted(match.entry) for match in matches) else {}
+        contradicted = any(_contradicted(match.entry) for match in matches)
+        rivals = known.corpus.conflict_groups() if contradicted else {}
         rendered = render_context(
             known.summary,
             [_projected(match, rivals, self._shown) for match in matches],
@@ -262,11 +296,6 @@ class Recaller:
         return self._profile
 
 
-def _searched(snapshots: Sequence[ScopeSnapshot]) -> list[ScopeSnapshot]:
-    """Those with entries: most conversations have no layer of their own, and share an index."""
-    return [snapshot for snapshot in snapshots if snapshot.entries]
-
-
 def late(progress: Progress) -> MemoryContext:
     """The answer of a recall whose time is over: the best so far, marked."""
     best = progress.context or MemoryContext(scope="", summary="", matches=(), text="")
@@ -289,7 +318,7 @@ def _shown_summary(summary: str, language: Language) -> str:
 
 
 def _projected(
-    match: Match, rivals: dict[str, tuple[str, ...]], shown: Callable[[str], str]
+    match: Match, rivals: Mapping[str, Sequence[str]], shown: Callable[[str], str]
 ) -> MemoryMatch:
     entry = match.entry
     group = entry.conflict_group_id
@@ -308,15 +337,6 @@ def _projected(
         conflict_with=tuple(other for other in others if other != entry.id),
         updated_at=entry.updated_at,
     )
-
-
-def _rivals(entries: Sequence[MemoryEntry]) -> dict[str, tuple[str, ...]]:
-    """Recallable members of each conflict group, of all layers."""
-    groups: dict[str, list[str]] = {}
-    for entry in entries:
-        if entry.conflict_group_id and entry.recallable:
-            groups.setdefault(entry.conflict_group_id, []).append(entry.id)
-    return {group: tuple(members) for group, members in groups.items()}
 
 
 def _contradicted(entry: MemoryEntry) -> bool:

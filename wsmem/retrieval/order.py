@@ -44,13 +44,13 @@ def in_order(matches: Sequence[ScoredT], profile: Profile) -> list[ScoredT]:
     """
     if profile.matching == "substring":
         return _in_plugin_order(matches)
-    scores = {id(match): round(match.score, TIE_DIGITS) for match in matches}
-    ordered = list(matches)
-    if len(set(scores.values())) < len(matches):
-        ordered.sort(key=lambda match: match.entry.id)
-        ordered.sort(key=lambda match: _date(match.entry, ""), reverse=True)
-    ordered.sort(key=lambda match: -scores[id(match)])
-    return ordered
+    scores = [-round(match.score, TIE_DIGITS) for match in matches]
+    places = list(range(len(matches)))
+    if len(set(scores)) < len(scores):
+        places.sort(key=lambda at: matches[at].entry.id)
+        places.sort(key=lambda at: _date(matches[at].entry, ""), reverse=True)
+    places.sort(key=scores.__getitem__)
+    return [matches[at] for at in places]
 
 
 def best(matches: Sequence[ScoredT], limit: int | None) -> list[ScoredT]:

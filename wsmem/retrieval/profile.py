@@ -76,6 +76,11 @@ class Profile:
         """Whether any signal of a family has a weight."""
         return any(FAMILY[name] == family for name in self.weights)
 
+    @property
+    def by_terms_alone(self) -> bool:
+        """Whether analysed terms are all it needs: postings in a file know no substrings."""
+        return self.matching == "terms" and not self.uses("substring")
+
     def with_weights(self, **weights: float) -> Profile:
         """A copy with some weights replaced; zero removes a signal."""
         return replace(self, weights={**self.weights, **weights})

@@ -34,6 +34,7 @@ def archive_scope(access: StoreAccess, key: str) -> MoveOutcome:
             return "absent"
         if not _vacate(access, target, access.read_archived(key)):
             return "occupied"
+        remove_tree(access.fs, access.layout.cache(key))  # nobody will want what was derived
         _move(access, source, target)
     return "moved"
 

@@ -38,7 +38,15 @@ WRITING_CALLS = (
     "remove_directory",
     "sync_directory",
 )
-READING_CALLS = ("read", "stamp", "names", "is_directory", "link_target")
+READING_CALLS = (
+    "read",
+    "open_to_read",
+    "read_at",
+    "stamp",
+    "names",
+    "is_directory",
+    "link_target",
+)
 
 
 class SimulatedCrash(BaseException):

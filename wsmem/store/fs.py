@@ -63,6 +63,24 @@ class FileSystem:
         finally:
             os.close(fd)
 
+    def open_to_read(self, path: str) -> int | None:
+        """Open a file for `read_at`; `None` when it is absent."""
+        try:
+            fd = os.open(path, _READ)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+        return fd
+
+    def read_at(self, fd: int, start: int, size: int) -> bytes:
+        """Bytes of an open file from an offset on; fewer only at its end."""
+        if hasattr(os, "pread"):
+            return os.pread(fd, size, start)
+        os.lseek(fd, start, os.SEEK_SET)
+        return os.read(fd, size)
+
     def stamp(self, path: str) -> FileStamp | None:
         """The stamp of a file, following symlinks; `None` when it is absent."""
         try:

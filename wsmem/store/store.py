@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from wsmem.store.fs import FileSystem
     from wsmem.store.layout import Layout, ScopeLike
     from wsmem.store.listing import ScopeListing
+    from wsmem.store.postings import FiledScope, OpenFiles
+    from wsmem.store.postings_writing import RingsOf, WriteOutcome
     from wsmem.store.purge import PurgeReport
     from wsmem.store.snapshot import ScopeSnapshot
     from wsmem.store.transaction import Transaction
@@ -76,6 +78,18 @@ class MemoryStore:
         """
         return self._access.read(scope.key)
 
+    def exists(self, scope: ScopeLike) -> bool:
+        """Whether anything was ever written to a scope; reads no file."""
+        from wsmem.store.heads import scope_exists
+
+        return scope_exists(self._access, scope.key)
+
+    def directory_of(self, scope: ScopeLike) -> str:
+        """The directory a scope's descriptor names, empty when it names none; reads only that."""
+        from wsmem.store.heads import directory_of
+
+        return directory_of(self._access, scope.key)
+
     def read_archived(self, key: str) -> ScopeSnapshot:
         """The state of an archived workspace; `exists` is false when there is none."""
         return self._access.read_archived(key)
@@ -91,6 +105,31 @@ class MemoryStore:
         from wsmem.store.listing import list_archived
 
         return list_archived(self._access)
+
+    # Postings, for processes that answer one question
+
+    def open_postings(self, scope: ScopeLike, files: OpenFiles) -> FiledScope | None:
+        """A scope by its head and its postings; `None` where there are none good for its entries.
+
+        Raises:
+            UnreadableFileError: the system refused to read one of its other files.
+            StoreVersionError: a newer wsmem left a change half-way.
+        """
+        from wsmem.store.postings import open_scope
+
+        return open_scope(self._access, scope.key, files)
+
+    def open_files(self) -> OpenFiles:
+        """Holds what `open_postings` opens, until it is closed."""
+        from wsmem.store.postings import OpenFiles
+
+        return OpenFiles(self._access.fs)
+
+    def write_postings(self, scope: ScopeLike, *, rings_of: RingsOf) -> WriteOutcome:
+        """Bring a scope's postings up to its entries; see there for arguments and errors."""
+        from wsmem.store.postings_writing import write_postings
+
+        return write_postings(self._access, scope.key, rings_of=rings_of)
 
     # Writing
 

@@ -166,6 +166,14 @@ class Pages:
         items: memoryview[Any] = data.cast(code)
         return items
 
+    def intact(self) -> bool:
+        """Whether every page is as it was written; reads all of them."""
+        try:
+            self._bytes(0, self._size)
+        except PostingsUnusable:
+            return False
+        return True
+
     def _bytes(self, start: int, size: int) -> memoryview[int]:
         if not size:
             return memoryview(b"")

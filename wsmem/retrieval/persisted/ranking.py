@@ -125,11 +125,6 @@ class _Found(NamedTuple):
     at: int
 
 
-def can_rank(profile: Profile) -> bool:
-    """Whether postings hold all that a profile weighs: they know nothing of substrings."""
-    return profile.matching == "terms" and not profile.uses("substring")
-
-
 def rank_parts(
     parts: Sequence[Part],
     query: str,
@@ -144,7 +139,7 @@ def rank_parts(
     Args:
         parts: In the order of the store.
         query: The question.
-        profile: One that `can_rank` accepts.
+        profile: One that is `by_terms_alone`.
         now: Milliseconds since the epoch.
         limit: At most so many matches.
         surfaced: Ids of entries shown lately.

@@ -126,7 +126,7 @@ def compare(
     ],
     second: Annotated[
         str | None,
-        typer.Argument(metavar="[RUN[::SYSTEM]]", help="The run that is judged; the same if none."),
+        typer.Argument(metavar="RUN[::SYSTEM]", help="The run that is judged; the same if none."),
     ] = None,
     *,
     systems: Annotated[

@@ -1,0 +1,309 @@
+"""The gate: red for every way of breaking the ranking that costs something, green for noise."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import broken_ranking
+import pytest
+from broken_ranking import forget_terms
+
+from wsmem.evals.catalogue import Source, find_datasets, own_folder
+from wsmem.evals.comparing import Contestant
+from wsmem.evals.gate import work
+from wsmem.evals.gate.judging import judge_ranking
+from wsmem.evals.gate.record import Answer, RankingRecord, SetRecord, read_record
+from wsmem.evals.gate.running import MARGINS, SYSTEMS, check_sets, fresh_run
+from wsmem.evals.gate.work_baseline import judge_work, read_work
+from wsmem.retrieval.profile import load_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from wsmem.evals.gate.judging import RankingVerdict
+    from wsmem.evals.gate.running import FreshRun
+
+BASELINES = own_folder({}).parent / "benchmarks" / "baselines"
+DEFAULT, REFERENCE = SYSTEMS
+REMEDY = "run: wsmem gate; where the change is wanted, wsmem gate --update, and commit the file"
+
+
+@pytest.fixture(autouse=True)
+def own_sets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("WSMEM_DATASETS", raising=False)
+    yield
+    monkeypatch.undo()
+    forget_terms()
+
+
+@pytest.fixture(scope="module")
+def sources() -> list[Source]:
+    return list(find_datasets([own_folder({})]).values())
+
+
+@pytest.fixture(scope="module")
+def sound(sources: list[Source]) -> RankingRecord:
+    """What the ranking gives unbroken; the committed figures may be older."""
+    return fresh_run(sources).record
+
+
+def of_system(record: RankingRecord, system: str) -> RankingRecord:
+    """One system of a record."""
+    return RankingRecord(
+        measures=record.measures,
+        margins=record.margins,
+        profiles={system: record.profiles[system]},
+        analysis=record.analysis,
+        sets={
+            name: SetRecord(
+                split=found.split,
+                checksums=found.checksums,
+                answers={q: {system: a[system]} for q, a in found.answers.items()},
+            )
+            for name, found in record.sets.items()
+        },
+    )
+
+
+def judged(sound: RankingRecord, sources: list[Source], system: str) -> RankingVerdict:
+    return judge_ranking(of_system(sound, system), fresh_run(sources, systems=[system]))
+
+
+# The committed baselines: what `make test` gates
+
+
+def test_ranking_is_no_worse_than_the_committed_baseline(sources: list[Source]) -> None:
+    path = BASELINES / "ranking.json"
+    baseline = read_record(path)
+    known = {source.name: source for source in sources}
+    assert check_sets(baseline, known, path)
+    fresh = fresh_run([known[name] for name in baseline.sets], systems=baseline.systems)
+    found = judge_ranking(baseline, fresh)
+    lost = [f"{about.text} {row.difference:+.3f}" for about, row in found.losses]
+    assert found.passed, f"{lost}; {REMEDY}"
+
+
+def test_recalls_do_no_more_work_than_the_committed_baseline() -> None:
+    path = BASELINES / "work.json"
+    found = judge_work(read_work(path), work.count_work(), path)
+    assert found.passed, f"{[row.to_json() for row in found.grown]}; {REMEDY}"
+
+
+def test_a_store_that_grew_answers_as_one_written_at_once(
+    sources: list[Source], sound: RankingRecord
+) -> None:
+    """The gate asks grown stores, in which an index had to follow changes."""
+    for system in SYSTEMS:
+        plain = system.removesuffix("@grown")
+        at_once = fresh_run(sources, systems=[plain]).record
+        for name, found in at_once.sets.items():
+            grown = sound.sets[name].answers
+            assert all(a[plain] == grown[q][system] for q, a in found.answers.items())
+
+
+# Broken on purpose
+
+
+@pytest.mark.parametrize(
+    ("break_it", "measure", "where"),
+    [
+        pytest.param(
+            broken_ranking.lose_every_other_pair, "nDCG@10", "workspace-zh", id="pairs-skipped"
+        ),
+        pytest.param(broken_ranking.lose_pairs, "FalseRecall", "workspace-zh", id="letters-alone"),
+        pytest.param(broken_ranking.lose_stems, "nDCG@10", "lang=en", id="english-stems"),
+    ],
+)
+def test_a_broken_tokeniser_is_red(
+    break_it: Callable[[pytest.MonkeyPatch], None],
+    measure: str,
+    where: str,
+    sound: RankingRecord,
+    sources: list[Source],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    break_it(monkeypatch)
+    found = judged(sound, sources, DEFAULT)
+    assert not found.passed
+    assert any(where in about.text and about.measure == measure for about, _ in found.losses)
+    assert any("other terms" in change for change in found.changes)
+    # What got worse is shown: the question, what should come first, and what does.
+    first = found.worse[0]
+    assert first.text
+    assert first.before != first.after
+    assert first.wanted is not None or first.measure == "FalseRecall"
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        pytest.param(broken_ranking.never_update, id="no-update-at-all"),
+        pytest.param(lambda patch: broken_ranking.miss_last(patch, 5), id="last-five-missing"),
+        pytest.param(broken_ranking.serve_superseded, id="superseded-still-served"),
+    ],
+)
+def test_a_stale_index_is_red(
+    break_it: Callable[[pytest.MonkeyPatch], None],
+    sound: RankingRecord,
+    sources: list[Source],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    break_it(monkeypatch)
+    found = judged(sound, sources, DEFAULT)
+    assert not found.passed
+    assert any(about.measure == "nDCG@10" and about.dataset == "mean" for about, _ in found.losses)
+
+
+def test_halving_the_weight_that_carries_the_reference_is_red(
+    sound: RankingRecord, sources: list[Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matched words of four letters and more: English and mixed questions lose."""
+    broken_ranking.change_weight(monkeypatch, "long_tokens", 0.5)
+    found = judged(sound, sources, REFERENCE)
+    assert not found.passed
+    assert found.changes == (f"{REFERENCE}: weight of long_tokens 5 -> 2.5",)
+
+
+def mean_loss(sound: RankingRecord, fresh: FreshRun, system: str, measure: str) -> float:
+    """By how much the mean over the sets is worse, worked out anew."""
+    losses = []
+    for name, queries in sound.scores(system).items():
+        after = fresh.record.scores(system)[name]
+        pairs = [(queries[q][measure], after[q][measure]) for q in queries]
+        known = [(a, b) for a, b in pairs if a is not None and b is not None]
+        losses.append(sum(a - b for a, b in known) / len(known))
+    mean = sum(losses) / len(losses)
+    return -mean if measure == "FalseRecall" else mean
+
+
+@pytest.mark.parametrize("factor", [pytest.param(0.5, id="halved"), pytest.param(0.0, id="lost")])
+def test_a_weight_of_the_default_is_red_where_it_costs_and_green_where_it_does_not(
+    factor: float, sound: RankingRecord, sources: list[Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A good profile lies on a plateau: halving one of its weights may cost nothing at all, and
+    then nothing is flagged. What is flagged has cost, and what costs much is flagged."""
+    baseline = of_system(sound, DEFAULT)
+    verdicts: dict[str, tuple[bool, float, float]] = {}
+    for signal in main_signals():
+        with monkeypatch.context() as patch:
+            broken_ranking.change_weight(patch, signal, factor)
+            fresh = fresh_run(sources, systems=[DEFAULT])
+        found = judge_ranking(baseline, fresh)
+        losses = [mean_loss(sound, fresh, DEFAULT, m) / MARGINS[m] for m in sound.measures]
+        greatest = max((-(row.difference or 0.0) for _, row in found.rows), default=0.0)
+        verdicts[signal] = found.passed, max(losses), greatest
+    for signal, (passed, loss, _) in verdicts.items():
+        assert not passed or loss < 3, f"{signal}: a mean loss of {loss:.1f} margins is not flagged"
+        assert passed or loss > -1, f"{signal}: flagged, although the mean is better"
+    if factor == 0.0:
+        assert not all(passed for passed, *_ in verdicts.values()), verdicts
+
+
+def main_signals() -> list[str]:
+    """The heaviest weights of the default profile; the one of entries shown lately is apart."""
+    weights = dict(load_profile("default").weights)
+    weights.pop("surfaced", None)
+    return sorted(weights, key=lambda name: -abs(weights[name]))[:3]
+
+
+# Noise
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    "disturb",
+    [
+        pytest.param(broken_ranking.jitter_scores, id="last-bits-of-scores"),
+        pytest.param(broken_ranking.draw_ties, id="ties-drawn"),
+    ],
+)
+def test_noise_is_green(
+    disturb: Callable[[pytest.MonkeyPatch, int], None],
+    system: str,
+    sound: RankingRecord,
+    sources: list[Source],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    disturb(monkeypatch, 20261130)
+    found = judged(sound, sources, system)
+    assert found.passed, [about.text for about, _ in found.losses]
+
+
+def test_another_order_of_queries_and_documents_is_green(
+    sound: RankingRecord, sources: list[Source], tmp_path: Path
+) -> None:
+    shuffled = []
+    for source in sources:
+        folder = tmp_path / source.name
+        (folder / "qrels").mkdir(parents=True)
+        for file in ("corpus.jsonl", "queries.jsonl"):
+            lines = (source.path / file).read_text(encoding="utf-8").splitlines(keepends=True)
+            random.Random(7).shuffle(lines)
+            (folder / file).write_text("".join(lines), encoding="utf-8")
+        labels = (source.path / "qrels" / "test.tsv").read_text(encoding="utf-8")
+        (folder / "qrels" / "test.tsv").write_text(labels, encoding="utf-8")
+        shuffled.append(Source(name=source.name, path=folder))
+    found = judge_ranking(sound, fresh_run(shuffled))
+    assert found.passed
+    assert not [item for item in found.worse if item.system == DEFAULT]
+
+
+def test_answers_drawn_from_two_systems_by_chance_are_green(
+    sound: RankingRecord, sources: list[Source]
+) -> None:
+    """A/A in the large: before and after are a mixture of the same two real systems."""
+    fresh = fresh_run(sources)
+    alarms = 0
+    for seed in range(6):
+        coin = random.Random(seed)
+        before, after = mixtures(sound, coin)
+        mixed = type(fresh)(record=after, results=fresh.results)
+        alarms += not judge_ranking(before, mixed).passed
+    assert alarms == 0
+
+
+def mixtures(record: RankingRecord, coin: random.Random) -> tuple[RankingRecord, RankingRecord]:
+    """Two records that have each answer of one system or of the other, by the toss of a coin."""
+    sides: tuple[dict[str, SetRecord], dict[str, SetRecord]] = ({}, {})
+    for name, found in record.sets.items():
+        answers: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        tosses: dict[str, bool] = {}
+        for query, by_system in found.answers.items():
+            # Queries about one entry share their fate, as they do in the test.
+            best = by_system[REFERENCE].first or query
+            pair: list[Answer] = [by_system[DEFAULT], by_system[REFERENCE]]
+            if tosses.setdefault(best, coin.random() < 0.5):
+                pair.reverse()
+            for side, answer in zip(answers, pair, strict=True):
+                side[query] = {DEFAULT: answer}
+        for side, chosen in zip(sides, answers, strict=True):
+            side[name] = SetRecord(split=found.split, checksums=found.checksums, answers=chosen)
+    one = of_system(record, DEFAULT)
+    before, after = (
+        RankingRecord(
+            measures=one.measures,
+            margins=one.margins,
+            profiles=one.profiles,
+            analysis=one.analysis,
+            sets=side,
+        )
+        for side in sides
+    )
+    return before, after
+
+
+def test_a_contestant_of_results_is_that_of_the_record(
+    sound: RankingRecord, sources: list[Source]
+) -> None:
+    fresh = fresh_run(sources[:1], systems=[DEFAULT])
+    side = Contestant.of_results(fresh.results.values(), DEFAULT)
+    name = sources[0].name
+    stored = sound.scores(DEFAULT)[name]
+    assert {q: {m: side.scores[name][q][m] for m in found} for q, found in stored.items()} == {
+        q: {m: None if v is None else pytest.approx(v, abs=1e-6) for m, v in found.items()}
+        for q, found in stored.items()
+    }
+    assert json.dumps(sorted(side.checksums[name]))

@@ -39,8 +39,10 @@ class _Log(NamedTuple):
 class Documents:
     """Entries by document number, and what ranking reads of each; immutable."""
 
-    def __init__(self, log: _Log, size: int) -> None:
+    def __init__(self, log: _Log, size: int, *, spoiled: bool = False) -> None:
         self._log, self.size = log, size
+        self.spoiled = spoiled
+        """Whether any importance may be NaN."""
         self.lengths: Floats = log.table[_LENGTH, :size]
         """UTF-8 bytes read from each entry."""
         self.importances: Floats = log.table[_IMPORTANCE, :size]
@@ -75,10 +77,11 @@ class Documents:
             new[_CHANGED] = [
                 np.nan if (ms := changed_ms(entry)) is None else ms for entry in entries
             ]
-        return Documents(log, size)
+            spoiled = self.spoiled or bool(np.isnan(new[_IMPORTANCE]).any())
+        return Documents(log, size, spoiled=spoiled)
 
     def kept(self, keep: npt.NDArray[np.bool_]) -> Documents:
         """Only the documents a mask keeps, numbered anew in their order."""
         entries = [self.entry(number) for number in np.flatnonzero(keep).tolist()]
         table = np.ascontiguousarray(self._log.table[:, : self.size][:, keep])
-        return Documents(_Log(entries, table, threading.Lock()), len(entries))
+        return Documents(_Log(entries, table, threading.Lock()), len(entries), spoiled=self.spoiled)

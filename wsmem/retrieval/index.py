@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress, count
+from itertools import compress, count, islice
 from operator import is_not
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,11 @@ from wsmem.retrieval.documents import Documents
 from wsmem.retrieval.segment import Segment
 from wsmem.retrieval.stream import TermStream
 from wsmem.retrieval.substring_index import SubstringIndex
+from wsmem.retrieval.trimming import give_back
 from wsmem.retrieval.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -31,6 +32,10 @@ _NONE = -1
 _GROWTH = 4
 """A segment is merged into the one before once it has a quarter of its documents, so that their
 number stays logarithmic and each document is merged a logarithmic number of times."""
+_BATCH = 2_000
+"""Entries analysed and sorted at once."""
+_MANY = 500
+"""Entries whose analysis leaves enough freed memory behind to give it back."""
 _WASTE_FLOOR = 64
 """Fewer documents of entries that are gone are not worth a purge."""
 
@@ -135,8 +140,9 @@ class Index:
             for place, document in zip(wanted, found, strict=True)
             if document < 0 and given[place].recallable
         ]
-        left = np.concatenate([self.places[differing], self.places[shared:]])
-        gone = np.setdiff1d(left[left >= 0], found)
+        kept = {_NONE, *found}
+        left = (*self.places[differing].tolist(), *self.places[shared:].tolist())
+        gone = [document for document in left if document not in kept]
         return self._changed(given, places, gone, fresh)
 
     def _known(
@@ -165,34 +171,40 @@ class Index:
         return found
 
     def _changed(
-        self, given: tuple[MemoryEntry, ...], places: Ints, gone: Ints, fresh: list[int]
+        self, given: tuple[MemoryEntry, ...], places: Ints, gone: list[int], fresh: list[int]
     ) -> Index:
         """The index of `given`, less some documents, and with those of the fresh places."""
-        first = self.documents.size
-        added = [given[place] for place in fresh]
-        stream = TermStream.read(added, self.vocabulary)
-        places[fresh] = np.arange(first, first + len(fresh), dtype=np.int32)
-        alive = np.ones(first + len(fresh), dtype=bool)
-        alive[:first] = self.alive
+        places[fresh] = self.documents.size + np.arange(len(fresh), dtype=np.int32)
+        documents, segments = self.documents, list(self.segments)
+        # What sorting needs is several times what comes of it, and much of that is never given
+        # back to the system: a large list is taken in batches.
+        for batch in _batches(given[place] for place in fresh):
+            stream = TermStream.read(batch, self.vocabulary)
+            segments.append(Segment.of(stream, first=documents.size))
+            documents = documents.extended(batch, stream.lengths)
+        alive = np.ones(documents.size, dtype=bool)
+        alive[: len(self.alive)] = self.alive
         alive[gone] = False
-        segments = self.segments
-        if fresh:
-            segments = _compacted([*segments, Segment.of(stream, first=first)])
+        lengths = documents.lengths
         size = self.size + len(fresh) - len(gone)
         changed = replace(
             self,
             given=given,
             places=places,
-            documents=self.documents.extended(added, stream.lengths),
+            documents=documents,
             alive=alive,
             size=size,
             total_length=self.total_length
-            + int(stream.lengths.sum())
-            - int(self.documents.lengths[gone].sum()),
-            segments=segments,
+            + int(lengths[self.documents.size :].sum())
+            - int(lengths[gone].sum()),
+            segments=_compacted(segments) if fresh else self.segments,
         )
-        wasteful = len(alive) - size > max(_WASTE_FLOOR, size)
-        return changed.purged() if wasteful else changed
+        if len(alive) - size > max(_WASTE_FLOOR, size):
+            changed = changed.purged()
+        if len(fresh) > _MANY:
+            del documents, segments  # only then is their memory free
+            give_back()
+        return changed
 
     def purged(self) -> Index:
         """The same index without its dead documents and the terms only they held."""
@@ -208,6 +220,12 @@ class Index:
             vocabulary=Vocabulary(terms[number] for number in occurring.tolist()),
             segments=(segment,) if self.size else (),
         )
+
+
+def _batches(entries: Iterable[MemoryEntry]) -> Iterator[tuple[MemoryEntry, ...]]:
+    rest = iter(entries)
+    while batch := tuple(islice(rest, _BATCH)):
+        yield batch
 
 
 def _compacted(segments: list[Segment]) -> tuple[Segment, ...]:

@@ -168,7 +168,8 @@ def _scored_at_once(
     scores = dense[documents]
     wanted = profile.weights.keys() - ({"surfaced"} if surfaced else ())
     for name, column in _entry_signals(index, documents, now, (), wanted).items():
-        column[column != column] = 0.0  # noqa: PLR0124 - only what is not a number differs
+        if name == "importance" and index.documents.spoiled:
+            np.nan_to_num(column, copy=False)
         scores += profile.weights[name] * column
     scored = _Scored(documents, terms_held(hits)[documents], scores)
     penalty = profile.weights.get("surfaced", 0.0)

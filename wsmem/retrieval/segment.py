@@ -84,20 +84,20 @@ class Segment:
     @classmethod
     def of(cls, stream: TermStream, *, first: int) -> Segment:
         """Sort a stream by term into postings and positions."""
-        places = np.flatnonzero(stream.terms != BARRIER)
-        key = stream.terms[places].astype(np.int64)
-        key <<= 32
+        places = (stream.terms != BARRIER).nonzero()[0]
+        occurrences = stream.terms[places].astype(np.int64)
+        key = occurrences << 32
         key |= places
         key.sort()
-        positions = (key & 0xFFFF_FFFF).astype(np.int32)
-        standing = (key >> 32).astype(np.int32)
-        terms, postings = _postings(stream, places, first)
-        ends = np.searchsorted(standing, terms, side="right")
+        terms, postings = _postings(stream, occurrences, places, first)
         return cls(
             first=first,
             terms=terms,
             postings=postings,
-            positions=Rows(positions, _starts(ends)),
+            positions=Rows(
+                (key & 0xFFFF_FFFF).astype(np.int32),
+                _starts((key >> 32).searchsorted(terms, side="right")),
+            ),
             stream=stream.terms,
             ends=stream.ends,
         )
@@ -105,24 +105,23 @@ class Segment:
     @classmethod
     def merged(cls, parts: Sequence[Segment]) -> Segment:
         """One segment of several that follow each other."""
-        offsets = np.cumsum([0, *(len(part.stream) for part in parts)])[:-1].tolist()
-        shifted = [
-            part.positions._replace(values=part.positions.values + np.int32(offset))
-            for part, offset in zip(parts, offsets, strict=True)
-        ]
-        terms = parts[0].terms
-        for part in parts[1:]:
-            terms = np.union1d(terms, part.terms)
-        each = [part.terms for part in parts]
+        terms = _distinct(np.concatenate([part.terms for part in parts]))
+        places = [terms.searchsorted(part.terms) for part in parts]
+        streams, ends, positions, offset = [], [], [], 0
+        for part in parts:
+            streams.append(part.stream)
+            ends.append(part.ends + np.int32(offset))
+            positions.append(
+                part.positions._replace(values=part.positions.values + np.int32(offset))
+            )
+            offset += len(part.stream)
         return cls(
             first=parts[0].first,
             terms=terms,
-            postings=_merged_rows(terms, each, [part.postings for part in parts]),
-            positions=_merged_rows(terms, each, shifted),
-            stream=np.concatenate([part.stream for part in parts]),
-            ends=np.concatenate(
-                [part.ends + np.int32(offset) for part, offset in zip(parts, offsets, strict=True)]
-            ),
+            postings=_merged_rows(len(terms), places, [part.postings for part in parts]),
+            positions=_merged_rows(len(terms), places, positions),
+            stream=np.concatenate(streams),
+            ends=np.concatenate(ends),
         )
 
     def kept(self, keep: npt.NDArray[np.bool_]) -> tuple[Segment, Ints]:
@@ -198,27 +197,26 @@ class Segment:
     def standing_together(self, pairs: Sequence[tuple[Span, Span]]) -> tuple[Packed, Packed]:
         """Which pairs of terms are neighbours where: index of the pair and document, by pair."""
         positions = self.positions.values
-        rows, sizes, shifts, wanted, numbers = [], [], [], [], []
+        rows, sizes, steps = [], [], []
         for number, (first, second) in enumerate(pairs):
-            rarer, other, shift = (
+            rarer, other, step = (
                 (first, second, 1) if first.size <= second.size else (second, first, -1)
             )
             _, start, size = rarer
             if size:
                 rows.append(positions[start : start + size])
                 sizes.append(size)
-                shifts.append(shift)
-                wanted.append(other.number)
-                numbers.append(number)
+                steps.append((number, other.number, step))
         if not rows:
             return _NONE, _NONE
         standing = np.concatenate(rows)
+        numbers, others, shifts = np.array(steps).T.repeat(sizes, axis=1)
         # The stream ends with a barrier, so a step off its end (or to -1, its last item) is one.
-        neighbours = self.stream[standing + np.array(shifts).repeat(sizes)]
-        hits = (neighbours == np.array(wanted).repeat(sizes)).nonzero()[0]
+        shifts += standing
+        hits = (self.stream[shifts] == others).nonzero()[0]
         if not len(hits):
             return _NONE, _NONE
-        found = np.array(numbers).repeat(sizes)[hits]
+        found = numbers[hits]
         documents = self.ends.searchsorted(standing[hits], side="right")
         # Pairs come one after the other and documents ascend, so repeats are neighbours.
         key = found * len(self.ends) + documents
@@ -230,26 +228,47 @@ class Segment:
 _NONE: Packed = np.empty(0, dtype=np.int64)
 
 
-def _postings(stream: TermStream, places: Packed, first: int) -> tuple[Ints, Rows]:
-    """The terms that occur, ascending, and where: counts and fields of each document together."""
+def _postings(
+    stream: TermStream, occurrences: Packed, places: Packed, first: int
+) -> tuple[Ints, Rows]:
+    """The terms that occur, ascending, and where: counts and fields of each document together.
+
+    Args:
+        stream: The texts.
+        occurrences: The terms in it, without the barriers.
+        places: Where they stand.
+        first: Number of the first document.
+    """
     extras = stream.extras
-    key = np.concatenate([stream.terms[places], extras[:, 0]]).astype(np.int64)
+    key = np.concatenate([occurrences, extras[:, 0]])
     key <<= _NUMBER_BITS
     key |= np.concatenate([stream.documents[places], extras[:, 1]])
     key <<= 3
     key |= np.concatenate([stream.fields[places], extras[:, 2].astype(np.uint8)])
     key.sort()
-    fields = key & 7
+    fields = (key & 7).astype(np.uint8)
     key >>= 3
-    begins = np.flatnonzero(np.diff(key, prepend=-1))
-    counts = np.diff(begins, append=len(key))
-    fields = np.bitwise_or.reduceat(fields, begins) if len(begins) else fields
+    begins = _run_begins(key)
+    postings = np.bitwise_or.reduceat(fields, begins).astype(np.int64) if len(begins) else begins
+    counts = np.append(begins[1:], len(key)) - begins
+    postings |= np.minimum(counts, MOST_COUNTED) << FIELD_BITS
     key = key[begins]
-    documents = (key & ((1 << _NUMBER_BITS) - 1)) + first
+    postings |= ((key & ((1 << _NUMBER_BITS) - 1)) + first) << DOCUMENT_SHIFT
     key >>= _NUMBER_BITS
-    row_begins = np.flatnonzero(np.diff(key, prepend=-1))
-    ends = np.append(row_begins[1:], len(key)) if len(key) else row_begins
-    return key[row_begins].astype(np.int32), Rows(pack(documents, counts, fields), _starts(ends))
+    rows = _run_begins(key)
+    return key[rows].astype(np.int32), Rows(postings, np.append(rows, len(key)).astype(np.int32))
+
+
+def _run_begins(values: npt.NDArray[np.integer]) -> Packed:
+    """Where a value differs from the one before."""
+    new = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return new.nonzero()[0]
+
+
+def _distinct(values: Ints) -> Ints:
+    values.sort()
+    return values[_run_begins(values)]
 
 
 def _starts(ends: npt.NDArray[np.integer]) -> Ints:
@@ -265,16 +284,25 @@ def _row_sums(flags: npt.NDArray[np.bool_], starts: Ints) -> Packed:
     return running[starts[1:]] - running[starts[:-1]]
 
 
-def _merged_rows(terms: Ints, each: Sequence[Ints], parts: Sequence[Rows]) -> Rows:
-    """Rows of each of `terms`, those of the first part first."""
-    sizes = np.zeros(len(terms), dtype=np.int64)
-    places = []
-    for own, rows in zip(each, parts, strict=True):
-        at = np.searchsorted(terms, own)
-        counts = np.diff(rows.starts)
-        sizes[at] += counts
-        places.append(np.repeat(at.astype(np.int32), counts))
-    # Every part is sorted already: a stable sort of such runs is a merge.
-    order = np.argsort(np.concatenate(places), kind="stable")
-    values = np.concatenate([rows.values for rows in parts])
-    return Rows(values[order], _starts(np.cumsum(sizes)))
+def _merged_rows(count: int, places: Sequence[Packed], parts: Sequence[Rows]) -> Rows:
+    """Rows of so many terms, those of the first part first.
+
+    Args:
+        count: How many terms there are.
+        places: Of each part, which of them its rows are of.
+        parts: Rows to merge.
+    """
+    sizes = np.zeros(count, dtype=np.int32)
+    each = [rows.starts[1:] - rows.starts[:-1] for rows in parts]
+    for at, own in zip(places, each, strict=True):
+        sizes[at] += own
+    starts = _starts(sizes.cumsum())
+    values = np.empty(int(starts[-1]), dtype=parts[0].values.dtype)
+    free = starts[:-1].copy()
+    for at, own, rows in zip(places, each, parts, strict=True):
+        # Every row moves as a whole, to where the rows of the parts before end.
+        moved = (free[at] - rows.starts[:-1]).repeat(own)
+        moved += np.arange(len(moved), dtype=np.int32)
+        values[moved] = rows.values
+        free[at] += own
+    return Rows(values, starts)

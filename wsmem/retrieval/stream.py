@@ -55,10 +55,9 @@ class TermStream(NamedTuple):
     @property
     def documents(self) -> Ints:
         """Which entry each item is from, ascending."""
-        return np.repeat(
-            np.arange(len(self.ends), dtype=np.int32),
-            np.diff(self.ends, prepend=np.zeros(1, dtype=np.int32)),
-        )
+        sizes = self.ends.copy()
+        sizes[1:] -= self.ends[:-1]
+        return np.arange(len(sizes), dtype=np.int32).repeat(sizes)
 
 
 class _Reader:

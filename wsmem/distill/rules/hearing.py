@@ -36,7 +36,7 @@ _CLOSED = 3
 """Sentences before "that's final" that are taken to be final."""
 
 _DATED = re.compile(
-    r"(?:这几天|这两天|今天)(?=的?(?:对比|讨论|评估|调研|压测|测试|会|试用))|今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|^today(?=,? we)|\buntil\b",
+    r"(?:这几天|这两天|今天)(?=的?(?:对比|讨论|评估|调研|压测|测试|会|试用))|今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|(?:^today|\btoday'?s (?:\w+ )?(?:sync|meeting|standup|stand-up|review|call|planning|retro))(?=,? we)|\buntil\b",
     re.IGNORECASE,
 )
 _CJK = re.compile(r"[一-鿿]")
@@ -198,7 +198,8 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     text = gates.without_unchanged(turn.sentences[place].unquoted)
     if gates.is_question(text, states=True) or gates.is_foreign(text) or says("banter", text):
         return False
-    if gates.is_supposed(text) or (cue != "preference" and says("complains", text)):
+    wish = cue == "preference" and says("manner_wish", text)
+    if (gates.is_supposed(text) and not wish) or (cue != "preference" and says("complains", text)):
         return False
     lasting = is_lasting(text)
     general = lasting or cue == "preference"

@@ -47,8 +47,11 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
 
 
 def has_grounds(text: str, following: Sequence[Sentence]) -> bool:
-    """Whether a clause behind the first, or the next sentence, gives reasons."""
-    if any(says("grounds", clause) for clause in _CLAUSE.split(text)[1:]):
+    """Whether a clause beside the arrangement, or the next sentence, gives reasons."""
+    clauses = _CLAUSE.split(text)
+    if any(says("grounds", clause) for clause in clauses[1:]):
+        return True
+    if len(clauses) > 1 and says("grounds_ahead", clauses[0]):
         return True
     return any(_explains(other) for other in following[:1])
 

@@ -34,10 +34,10 @@ def is_wish(sentence: Sentence, following: Sequence[Sentence]) -> bool:
     text = sentence.unquoted
     if says("no_wish", text) or says("others", text) or says("here_only", text):
         return False
-    if gates.is_conditional(text):
-        return False
     if says("manner_wish", text):
         return True
+    if gates.is_conditional(text):
+        return False
     clauses = [clause for clause in _CLAUSE.split(text) if clause.strip()]
     if gates.is_question(text, states=True):
         return False

@@ -137,10 +137,12 @@ class _Kept:
                     self._index, self._indexed = index, entries
 
     def _catch_up(self, index: Index) -> None:
-        known = {id(entry) for entry in self._indexed}
-        changes = sum(id(entry) not in known for entry in self._entries)
-        if changes <= MAX_INLINE_CHANGES:
-            self._index, self._indexed = index.updated(self._entries), self._entries
+        places = index.differing(self._entries)
+        if len(places) > MAX_INLINE_CHANGES:  # so it is also when all were moved by one before them
+            known = {id(entry) for entry in self._indexed}
+            if sum(id(entry) not in known for entry in self._entries) > MAX_INLINE_CHANGES:
+                return
+        self._index, self._indexed = index.updated(self._entries, changed=places), self._entries
 
 
 def conflict_groups(entries: Iterable[MemoryEntry]) -> dict[str, list[str]]:

@@ -6,14 +6,13 @@ terms alone, is several times cheaper. The ranking is the one `rank` gives.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from wsmem.records import Match
 from wsmem.retrieval.fields import changed_ms
 from wsmem.retrieval.order import best, in_order
 from wsmem.retrieval.scanned_terms import ScannedTerms
-from wsmem.retrieval.signals import clamped_importance, recency
+from wsmem.retrieval.scoring import entry_earned, score_of
 from wsmem.retrieval.terms_scan import Question, terms_earned
 from wsmem.text.analysis import analyze_query
 
@@ -57,25 +56,6 @@ def scan(
             earned.update(family.get(at, {}))
         matches.append(Match(entry=entry, score=score_of(earned, profile), matched=count))
     return in_order(best(matches, limit), profile)[:limit]
-
-
-def score_of(earned: Earned, profile: Profile) -> float:
-    """Weighted signals added in the order of `signals.SIGNALS`, as `ranking.weigh` does."""
-    score = 0.0
-    for name, weight in profile.weights.items():
-        value = weight * earned.get(name, 0.0)
-        if profile.matching == "substring" or not math.isnan(value):
-            score += value
-    return score
-
-
-def entry_earned(importance: float, changed: float | None, *, shown: bool, now: int) -> Earned:
-    """Signals of the entry family."""
-    return {
-        "importance": clamped_importance(importance),
-        "recency": recency(changed, now),
-        "surfaced": float(shown),
-    }
 
 
 def _terms_earned(

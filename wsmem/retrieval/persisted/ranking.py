@@ -11,7 +11,7 @@ from wsmem.retrieval.order import best, in_order
 from wsmem.retrieval.persisted.contenders import weigh_contenders
 from wsmem.retrieval.persisted.joined import JoinedTerms
 from wsmem.retrieval.persisted.layout import PostingsUnusable
-from wsmem.retrieval.scan import entry_earned, score_of
+from wsmem.retrieval.scoring import entry_earned, score_of
 from wsmem.retrieval.signals import FAMILY
 from wsmem.retrieval.terms_scan import Question, terms_earned
 from wsmem.text.analysis import analyze_query

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wsmem.distill.rules import writing
 from wsmem.distill.rules.corrections import Correction, correction_in
 from wsmem.distill.rules.hearing import Heard, Turn, hear, restates, turns_of
+from wsmem.distill.rules.lexicon import says
 from wsmem.distill.rules.scoping import scope_of
 from wsmem.distill.rules.targets import find_target
 from wsmem.distill.rules.words import subject_words
@@ -110,7 +111,7 @@ class _Stage:
             return False
         content = writing.without_address(correction.sentence.text)
         quote = _verbatim(correction.sentence, spot.message)
-        if relation_says_nothing(content, target.entry):
+        if not correction.old and relation_says_nothing(content, target.entry):
             return False
         if not correction.old and not correction.disagrees and _extends(content, target.entry):
             return False
@@ -247,7 +248,8 @@ def _verbatim(sentence: Sentence, message: MemoryMessage) -> str:
 def _adds_to(content: str, other: str) -> bool:
     """Whether a statement that repeats another says something more."""
     mine, theirs = subject_words(content), subject_words(other)
-    return len(mine - theirs) >= _MORE_WORDS and len(mine) > len(theirs)
+    more = 1 if says("addition", content) and not says("addition", other) else _MORE_WORDS
+    return len(mine - theirs) >= more and len(mine) > len(theirs)
 
 
 def _says_the_same(content: str, other: str) -> bool:

@@ -39,6 +39,7 @@ _DATED = re.compile(
     r"(?:这几天|这两天|今天)(?=的?(?:对比|讨论|评估|调研|压测|测试|会|试用))|今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|(?:^today|\btoday'?s (?:\w+ )?(?:sync|meeting|standup|stand-up|review|call|planning|retro))(?=,? we)|\buntil\b",
     re.IGNORECASE,
 )
+_CLAUSES = re.compile(r"[^，,；;。]+[，,；;。]*|^[，,；;。]+")
 _CJK = re.compile(r"[一-鿿]")
 
 
@@ -65,6 +66,9 @@ class Turn:
     offered: str = ""
     """What the assistant said just before it."""
 
+    earlier: str = ""
+    """What the user said in the message before it."""
+
     @property
     def exchange(self) -> Exchange:
         """What the message answers."""
@@ -74,12 +78,13 @@ class Turn:
 def turns_of(messages: Iterable[MemoryMessage]) -> list[Turn]:
     """The user's messages as turns, in order."""
     turns: list[Turn] = []
-    offered = asked = ""
+    offered = asked = earlier = ""
     for message in messages:
         if message.role != "user":
             offered = message.text
             continue
-        turn = Turn(message, sentences_of(message.text), asked, offered)
+        turn = Turn(message, sentences_of(message.text), asked, offered, earlier)
+        earlier = message.text
         turns.append(turn)
         questions = [s.text for s in turn.sentences if gates.is_question(s.text) or weighs(s)]
         asked, offered = (questions[-1] if questions else ""), ""
@@ -203,9 +208,13 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
         return False
     lasting = is_lasting(text)
     general = lasting or cue == "preference"
+    if cue == "decision":
+        text = _without_reasons(text)
     if gates.is_conditional(text) and (not general or says("wishful", text)):
         return False
     # "Today we decided" dates a decision, "until we are ten" bounds it: neither is the moment.
+    if cue == "preference" and _is_off_topic(turn, place):
+        return False
     moment = _DATED.sub("", text) if cue == "decision" else text
     if gates.is_of_the_moment(moment, lasting=lasting or cue in {"preference", "decision"}):
         return False
@@ -216,6 +225,21 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     if cue == "rule" and not lasting and not says("local_rule", text):
         return says("generic", text) and not says("task", text)
     return True
+
+
+def _is_off_topic(turn: Turn, place: int) -> bool:
+    """Whether a liking is for food, films or the weather, going by what is talked of."""
+    text = turn.sentences[place].text
+    if says("code_things", text) or says("manner", text):
+        return False
+    return any(says("off_topic", said) for said in (turn.message.text, turn.earlier))
+
+
+def _without_reasons(text: str) -> str:
+    """A decision without the clauses that say what would happen otherwise."""
+    first, *others = _CLAUSES.findall(text)
+    kept = [clause for clause in others if not (says("grounds", clause) and "的话" in clause)]
+    return "".join([first, *kept])
 
 
 def _answers_choice(turn: Turn, place: int) -> bool:

@@ -34,7 +34,7 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
         following: The sentences behind it, of which the next may give the grounds.
     """
     text = sentence.unquoted
-    if says("no_verdict", text) or says("others", text) or says("here_only", text):
+    if says("no_verdict", text) or says("others", _CLAUSE.split(text)[0]) or says("here_only", text):
         return False
     if gates.is_question(text) or gates.is_conditional(text):
         return False

@@ -32,7 +32,7 @@ def is_wish(sentence: Sentence, following: Sequence[Sentence]) -> bool:
             reason for.
     """
     text = sentence.unquoted
-    if says("no_wish", text) or says("others", text) or says("here_only", text):
+    if says("no_wish", text) or says("others", _CLAUSE.split(text)[0]) or says("here_only", text):
         return False
     if says("manner_wish", text):
         return True

@@ -13,7 +13,7 @@ from store_kit import OTHER, PROJECT, add, fact, files_under, ids, leftovers, qu
 from wsmem.errors import StaleSnapshotError
 from wsmem.records import MemoryEntry, MemoryState
 from wsmem.store.faults import Fault, FaultyFileSystem, SimulatedCrash
-from wsmem.store.layout import GLOBAL
+from wsmem.store.layout import GLOBAL, ScopeRef
 from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -269,6 +269,14 @@ def test_a_commit_in_this_process_is_not_parsed_again(root: Path) -> None:
         add(store, PROJECT, f"m{number}")
         assert len(store.read_scope(PROJECT).entries) == number + 2
     assert [call for call in fs.calls if "memory_entries" in call] == []
+
+
+def test_a_scope_that_is_read_again_and_again_is_not_crowded_out(store: MemoryStore) -> None:
+    add(store, PROJECT, "a")
+    snapshot = store.read_scope(PROJECT)
+    for number in range(200):
+        store.read_scope(ScopeRef(f"ws-{number:020x}"))
+        assert store.read_scope(PROJECT) is snapshot
 
 
 def test_only_the_scopes_used_last_stay_in_memory(store: MemoryStore) -> None:

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.scopes import GLOBAL, Scope, same_directory
+from wsmem.store.codec import read_descriptor
 from wsmem.store.layout import DESCRIPTOR, SCOPE_KEY, ScopeRef, kind_of
 
 if TYPE_CHECKING:
@@ -115,6 +116,16 @@ class Locator:
                 descriptor = f"{self._store.layout.scope(key)}/{DESCRIPTOR}"
                 if os.path.exists(descriptor):  # noqa: PTH110 - a path as text
                     yield key, self._store.directory_of(ScopeRef(key))
+
+
+def _recorded(descriptor: str) -> str:
+    """The directory a descriptor names; empty where it is absent or damaged."""
+    try:
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a path as text
+            cwd = read_descriptor(file.read())[0].get("cwd")
+    except OSError:
+        return ""
+    return cwd if isinstance(cwd, str) else ""
 
 
 def _under(scope: Scope, key: str) -> Scope:

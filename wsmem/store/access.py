@@ -93,6 +93,9 @@ class StoreAccess:
         generation = self.reader.generation(key, directory)
         for snapshot in known:
             if snapshot.generation == generation:
+                with self._guard:
+                    if key in self._snapshots:
+                        self._snapshots.move_to_end(key)
                 return snapshot
         return None
 

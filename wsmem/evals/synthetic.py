@@ -8,7 +8,8 @@ same seed and size give the same texts on every machine.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from wsmem.records import MEMORY_TYPES, MemoryEntry
 from wsmem.text.stopwords import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 QueryKind = Literal[
     "phrase", "keywords", "question", "fragment", "tag", "letter", "nothing", "prompt"
@@ -80,12 +81,20 @@ class _Vocabulary:
 
 
 class _Writer:
-    """Writes texts in English, Chinese or both."""
+    """Writes texts in English, Chinese or both.
 
-    def __init__(self, seed: int) -> None:
-        self.generator = np.random.default_rng(seed)
-        self.english = _Vocabulary(_english_words(self.generator), self.generator)
-        self.chinese = _Vocabulary(_chinese_words(self.generator), self.generator)
+    Args:
+        seed: Of the vocabulary.
+        stream: Of what is drawn from it: others give other texts in the same words.
+    """
+
+    def __init__(self, seed: int, stream: int = 0) -> None:
+        english, chinese, state = _words(seed)
+        self.generator = np.random.default_rng((seed, stream) if stream else seed)
+        if not stream:
+            self.generator.bit_generator.state = state
+        self.english = _Vocabulary(english, self.generator)
+        self.chinese = _Vocabulary(chinese, self.generator)
 
     def pick(self, count: int) -> int:
         return int(self.generator.integers(count))
@@ -112,9 +121,15 @@ class _Writer:
         return "".join(pieces) + " ".join(self.english.rare(2)) + "。"
 
 
-def synthetic_entries(count: int, *, seed: int) -> list[MemoryEntry]:
-    """Entries of a grown store: 40 % English, 40 % Chinese, 20 % mixed, about 230 letters each."""
-    writer = _Writer(seed)
+def synthetic_entries(count: int, *, seed: int, stream: int = 0) -> list[MemoryEntry]:
+    """Entries of a grown store: 40 % English, 40 % Chinese, 20 % mixed, about 230 letters each.
+
+    Args:
+        count: How many.
+        seed: Of the vocabulary and, in the first stream, of the texts.
+        stream: Others give other entries in the same words.
+    """
+    writer = _Writer(seed, stream)
     return [_entry(writer, number) for number in range(count)]
 
 
@@ -183,7 +198,7 @@ def _question(writer: _Writer, entry: MemoryEntry, kind: QueryKind) -> str:
 
 
 def labelled_queries(
-    entries: Sequence[MemoryEntry], *, each: int, seed: int
+    entries: Sequence[MemoryEntry], *, each: int, seed: int, stream: int = 1
 ) -> list[LabelledQuery]:
     """Questions of every language and length, `each` times each, in a mixed order.
 
@@ -191,9 +206,10 @@ def labelled_queries(
         entries: As `synthetic_entries` gives them, five or more: each query asks about one of its
             own language.
         each: How many of every pair of language and length.
-        seed: Equal seeds give equal queries.
+        seed: That of the entries, so that the words of both are the same.
+        stream: Others give other queries.
     """
-    writer = _Writer(seed)
+    writer = _Writer(seed, stream)
     queries = []
     for language in get_args(Language):
         places = [at for at in range(len(entries)) if _LANGUAGES[at % len(_LANGUAGES)] == language]
@@ -233,6 +249,14 @@ def _asked(writer: _Writer, entry: MemoryEntry, language: Language, length: Leng
         case _:
             cut = content[start : start + 60]
     return f"{cut} {writer.text(language, _PROMPT_WORDS[language])}"
+
+
+@lru_cache(maxsize=4)
+def _words(seed: int) -> tuple[list[str], list[str], Mapping[str, Any]]:
+    """Both vocabularies of a seed, and the state of the generator that has drawn them."""
+    generator = np.random.default_rng(seed)
+    english, chinese = _english_words(generator), _chinese_words(generator)
+    return english, chinese, generator.bit_generator.state
 
 
 def _english_words(generator: np.random.Generator) -> list[str]:

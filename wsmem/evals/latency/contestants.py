@@ -189,6 +189,7 @@ def _plugin(plan: LatencyPlan, store: TimedStore) -> Iterator[PluginProcess]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
+            start_new_session=True,  # the interrupt key is for who measures, and that ends this
         )
         try:
             asked = PluginProcess(process=process, build_s=0.0)

@@ -40,6 +40,8 @@ _THINKING_S = 0.005
 """Between two recalls beside other work, so that asking alone does not take all of a processor."""
 _LONGEST_S = 60.0
 """After which recalls beside other work end, however few commits there were."""
+_COMMITTED = 100
+"""Stream of the texts that checkpoints add."""
 _STAGES = 400
 """Prepared checkpoints; more than are ever needed in that time."""
 _FEWEST = 5
@@ -118,7 +120,7 @@ def _asked(other: Contestant, query: LabelledQuery, number: int) -> Sample:
 
 async def _committing(plan: LatencyPlan, store: TimedStore) -> Findings:
     findings = Findings()
-    contents = iter(synthetic_entries(_STAGES * OPERATIONS, seed=plan.seed + 100))
+    contents = iter(synthetic_entries(_STAGES * OPERATIONS, seed=plan.seed, stream=_COMMITTED))
 
     async def distil(request: DistillRequest) -> DistillOutput:
         del request
@@ -155,7 +157,7 @@ async def _beside_writers(plan: LatencyPlan, store: TimedStore) -> Findings:
         await engine.warm(cwd=CWD)
         await _warm_up(plan, engine, store)
         with writers(
-            store.root, CWD, count=plan.writers, seed=plan.seed + 200, pause_ms=plan.pause_ms
+            store.root, CWD, count=plan.writers, seed=plan.seed, pause_ms=plan.pause_ms
         ) as started:
             for writer in started:
                 writer.start()
@@ -189,7 +191,7 @@ async def _changed_files(plan: LatencyPlan, store: TimedStore) -> Findings:
     async with WorkspaceMemoryEngine(store.settings) as engine:
         await engine.warm(cwd=CWD)
         await _warm_up(plan, engine, store)
-        with writers(store.root, CWD, count=1, seed=plan.seed + 300) as (writer,):
+        with writers(store.root, CWD, count=1, seed=plan.seed) as (writer,):
             for number, query in enumerate(store.cold):
                 await asyncio.to_thread(writer.write)
                 sample = await recall(engine, query, number, deadline_ms=plan.deadline_ms)

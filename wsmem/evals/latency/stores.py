@@ -66,8 +66,8 @@ def timed_store(plan: LatencyPlan, size: int) -> Iterator[TimedStore]:
     """A store of `size` synthetic entries in one workspace, with its summary."""
     entries = tuple(synthetic_entries(size, seed=plan.seed))
     queries, cold, warm_up = (
-        tuple(labelled_queries(entries, each=each, seed=plan.seed + offset))
-        for offset, each in enumerate((plan.each, plan.cold, _WARM_UP), start=1)
+        tuple(labelled_queries(entries, each=each, seed=plan.seed, stream=stream))
+        for stream, each in enumerate((plan.each, plan.cold, _WARM_UP), start=1)
     )
     with tempfile.TemporaryDirectory(prefix="wsmem-latency-") as folder:
         root = Path(folder) / "memory"

@@ -1,6 +1,6 @@
 """Another process that writes to the store: how it is started, and what it does.
 
-    python -m wsmem.evals.latency.writing ROOT CWD SEED PAUSE_MS
+    python -m wsmem.evals.latency.writing ROOT CWD SEED STREAM PAUSE_MS
 
 It keeps statements through an engine of its own, one commit each. It says `ready` when it has
 loaded everything; then each line it is sent is answered by one commit and the line `written`. After
@@ -31,19 +31,22 @@ if TYPE_CHECKING:
 _READY, _WRITTEN, _ON, _WRITE = "ready", "written", "on", "write"
 _STATEMENTS = 2_000
 """Prepared by each process; more commits than any measurement waits for."""
+_FIRST_STREAM = 200
+"""Of the texts that the first process writes; those of the others follow."""
 _PATIENCE_S = 30.0
 
 
 class Writer:
     """A process that writes, seen from the one that measures."""
 
-    def __init__(self, root: Path, cwd: str, *, seed: int, pause_ms: float) -> None:
-        module = "wsmem.evals.latency.writing"
+    def __init__(self, root: Path, cwd: str, *, seed: int, stream: int, pause_ms: float) -> None:
+        told = (str(root), cwd, str(seed), str(stream), str(pause_ms))
         self._process = subprocess.Popen(  # noqa: S603  this interpreter and our own module
-            [sys.executable, "-m", module, str(root), cwd, str(seed), str(pause_ms)],
+            [sys.executable, "-m", "wsmem.evals.latency.writing", *told],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,  # the interrupt key is for who measures, and that ends this
         )
         if self._process.stdin is None or self._process.stdout is None:
             raise SystemUnavailableError("writer", "there is no pipe to it")
@@ -118,7 +121,8 @@ def writers(
     try:
         # One by one, so that those that have started are stopped if another one cannot.
         started.extend(
-            Writer(root, cwd, seed=seed + number, pause_ms=pause_ms) for number in range(count)
+            Writer(root, cwd, seed=seed, stream=_FIRST_STREAM + number, pause_ms=pause_ms)
+            for number in range(count)
         )
         for writer in started:
             writer.wait_ready()
@@ -128,13 +132,16 @@ def writers(
             writer.stop()
 
 
-def main(root: str, cwd: str, seed: str, pause_ms: str) -> None:
+def main(root: str, cwd: str, seed: str, stream: str, pause_ms: str) -> None:
     """Write as told on standard input."""
-    asyncio.run(_write(root, cwd, int(seed), float(pause_ms) / 1000, sys.stdin))
+    entries = synthetic_entries(_STATEMENTS, seed=int(seed), stream=int(stream))
+    statements = iter([entry.content for entry in entries])
+    asyncio.run(_write(root, cwd, statements, float(pause_ms) / 1000, sys.stdin))
 
 
-async def _write(root: str, cwd: str, seed: int, pause_s: float, orders: TextIO) -> None:
-    statements = (entry.content for entry in synthetic_entries(_STATEMENTS, seed=seed))
+async def _write(
+    root: str, cwd: str, statements: Iterator[str], pause_s: float, orders: TextIO
+) -> None:
     async with WorkspaceMemoryEngine(Settings(memory_dir=root)) as engine:
         _say(_READY)
         while order := (await asyncio.to_thread(orders.readline)).strip():

@@ -48,6 +48,20 @@ def time_rows(run: LatencyRun, **wanted: Any) -> list[TextRow]:
     ]
 
 
+def surroundings_frame(run: LatencyRun) -> pd.DataFrame:
+    """The machine and the day, as the manifest has them."""
+    told, machine = run.manifest, run.manifest["machine"]
+    facts = {
+        "measured": told["started"][:10],
+        "machine": f"{machine['cpus']} CPUs, {machine['processor']}",
+        "load": " ".join(f"{load:.1f}" for load in machine["load"]),
+        "Python": told["python"],
+        **told["packages"],
+        "recalls timed": f"{sum(row['n'] for row in run.rows(language=ALL, length=ALL)):,}",
+    }
+    return frame_of([{"fact": name, "value": value} for name, value in facts.items()], "fact")
+
+
 _TIMES = ("n", "p50, ms", "p95, ms", "p99, ms", "max, ms")
 
 
@@ -166,6 +180,16 @@ def parts_frame(run: LatencyRun) -> pd.DataFrame:
                 }
             )
     return frame_of(rows, "entries")
+
+
+def skipped_frame(run: LatencyRun) -> pd.DataFrame:
+    """What was planned and not measured, with the reason; one row says so if there is nothing."""
+    rows = [
+        {"what": row["what"], "entries": f"{row['entries']:,}", "reason": row["reason"]}
+        for row in run.tables.skipped
+    ]
+    nothing = {"what": "nothing", "entries": "0", "reason": "everything was measured"}
+    return frame_of(rows or [nothing], "what")
 
 
 def _groups(run: LatencyRun, dimension: str) -> list[str]:

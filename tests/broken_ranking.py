@@ -12,7 +12,6 @@ from wsmem.evals.gate import running
 from wsmem.evals.systems import wsmem as systems
 from wsmem.retrieval import order
 from wsmem.retrieval.index import Index
-from wsmem.retrieval.profile import load_profile
 from wsmem.text import analysis, stemming
 
 if TYPE_CHECKING:
@@ -75,8 +74,10 @@ def lose_stems(monkeypatch: pytest.MonkeyPatch) -> None:
 def change_weight(monkeypatch: pytest.MonkeyPatch, signal: str, factor: float) -> None:
     """Every profile that has the signal weighs it so many times as much."""
 
+    load = systems.load_profile  # which may be one that changes another weight
+
     def changed(name: str) -> Profile:
-        profile = load_profile(name)
+        profile = load(name)
         weight = profile.weights.get(signal, 0.0)
         return profile.with_weights(**{signal: weight * factor})
 

@@ -207,7 +207,7 @@ def _ranking(path: Path, known: dict[str, Source], jobs: int) -> RankingVerdict:
         systems=stored.systems,
         measures=stored.measures,
         margins=stored.margins,
-        splits={name: found.split for name, found in stored.sets.items()},
+        splits={name: found.splits for name, found in stored.sets.items()},
         jobs=jobs,
     )
     return judge_ranking(stored, fresh)

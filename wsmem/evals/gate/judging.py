@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.evals.comparing import Contestant, pairings, row_json
 from wsmem.evals.comparison import ALPHA, compare
+from wsmem.evals.gate.running import splits_of
 from wsmem.evals.measures import Measure
 from wsmem.evals.reading import load_dataset
 from wsmem.evals.results import MEAN
@@ -22,11 +23,11 @@ from wsmem.evals.results import MEAN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from wsmem.evals.catalogue import Source
     from wsmem.evals.comparing import Subject
     from wsmem.evals.comparison import Comparison, Pairing
     from wsmem.evals.gate.record import RankingRecord
     from wsmem.evals.gate.running import FreshRun
-    from wsmem.evals.results import DatasetResult
 
 _EXCERPT = 90
 """Characters of an entry's text that are shown."""
@@ -123,7 +124,7 @@ def judge_ranking(
     baseline: RankingRecord, fresh: FreshRun, *, alpha: float = ALPHA, seed: int = 0
 ) -> RankingVerdict:
     """Compare a fresh run with the baseline of the same sets, systems and measures."""
-    facts = {name: tuple(result.facts) for name, result in fresh.results.items()}
+    facts = fresh.facts
     found = []
     for system in baseline.systems:
         before, after = _contestants(baseline, fresh, system)
@@ -206,7 +207,7 @@ def _worse_by(measure: str, before: float, after: float) -> float:
 def _contestants(
     baseline: RankingRecord, fresh: FreshRun, system: str
 ) -> tuple[Contestant, Contestant]:
-    facts = {name: {fact.id: fact for fact in r.facts} for name, r in fresh.results.items()}
+    facts = {name: {fact.id: fact for fact in found} for name, found in fresh.facts.items()}
     before, after = (
         Contestant(
             name=system,
@@ -234,15 +235,15 @@ def _described(
     changes: Sequence[_Change], baseline: RankingRecord, fresh: FreshRun
 ) -> tuple[Worse, ...]:
     """What a reader needs to see of each, those that lost most first."""
-    texts = {name: _texts(fresh.results[name]) for name in {change.dataset for change in changes}}
+    names = {change.dataset for change in changes}
+    texts = {name: _texts(fresh.sources[name]) for name in names}
+    facts = {(name, fact.id): fact for name in names for fact in fresh.facts[name]}
     found = []
     for change in changes:
-        result, text = fresh.results[change.dataset], texts[change.dataset]
-        fact = next(fact for fact in result.facts if fact.id == change.query)
+        text, fact = texts[change.dataset], facts[change.dataset, change.query]
         best = min(fact.relevant, key=lambda e: (-fact.relevant[e], e), default=None)
-        place = (change.query, change.system)
         old, new = (
-            record.sets[change.dataset].answers[place[0]][place[1]]
+            record.sets[change.dataset].answers[change.query][change.system]
             for record in (baseline, fresh.record)
         )
         found.append(
@@ -262,11 +263,10 @@ def _described(
     return tuple(sorted(found, key=lambda item: -item.loss))  # stable: ties stay in order
 
 
-def _texts(result: DatasetResult) -> dict[str, str]:
+def _texts(source: Source) -> dict[str, str]:
     """Of every entry its title and the beginning of its text."""
-    from pathlib import Path  # noqa: PLC0415  where something was lost
-
-    dataset = load_dataset(Path(result.path), name=result.name, split=result.split)
+    split = splits_of(source.path)[0]  # any: entries are the same
+    dataset = load_dataset(source.path, name=source.name, split=split)
     return {
         document.id: " ".join(f"{document.title} {document.text}".split())
         for document in dataset.documents

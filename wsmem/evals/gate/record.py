@@ -58,7 +58,8 @@ class Answer:
 class SetRecord:
     """All systems on one labelled set."""
 
-    split: str
+    splits: tuple[str, ...]
+    """Whose queries were asked: nothing is chosen by a gate, so those of every split may be."""
     checksums: Mapping[str, str]
     answers: Mapping[str, Mapping[str, Answer]]
     """By query, in the set's order, and system."""
@@ -187,7 +188,7 @@ def write_file(path: Path, text: str) -> None:
 class _Set(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    split: str
+    splits: list[str]
     checksums: dict[str, str]
     queries: list[list[Any]]
 
@@ -217,7 +218,7 @@ def _stored(record: RankingRecord) -> dict[str, Any]:
         "analysis": record.analysis,
         "sets": {
             name: {
-                "split": found.split,
+                "splits": list(found.splits),
                 "checksums": dict(found.checksums),
                 "queries": [
                     [query, *(_row(answers[system]) for system in record.systems)]
@@ -234,9 +235,11 @@ def _row(answer: Answer) -> list[float | str | None]:
 
 
 def _set_text(name: str, found: Mapping[str, Any]) -> str:
-    head = f'"split": {strict_json(found["split"])}, "checksums": {strict_json(found["checksums"])}'
+    said = ", ".join(
+        f"{strict_json(key)}: {strict_json(found[key])}" for key in ("splits", "checksums")
+    )
     rows = ",\n".join(strict_json(row) for row in found["queries"])
-    return f'{strict_json(name)}: {{{head}, "queries": [\n{rows}\n]}}'
+    return f'{strict_json(name)}: {{{said}, "queries": [\n{rows}\n]}}'
 
 
 def _checksum(stored: Mapping[str, Any]) -> str:
@@ -246,7 +249,7 @@ def _checksum(stored: Mapping[str, Any]) -> str:
 
 def _set_record(found: _Set, systems: tuple[str, ...]) -> SetRecord:
     return SetRecord(
-        split=found.split,
+        splits=tuple(found.splits),
         checksums=found.checksums,
         answers={
             query: {

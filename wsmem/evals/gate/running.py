@@ -12,6 +12,7 @@ from wsmem.evals.evaluate import evaluate
 from wsmem.evals.gate.record import Answer, BaselineError, RankingRecord, SetRecord, rounded
 from wsmem.evals.measures import FALSE_RECALL
 from wsmem.evals.plan import Plan
+from wsmem.evals.reading import QRELS
 from wsmem.evals.systems.wsmem import GROWN, PREFIX, profile_of
 from wsmem.retrieval.profile import load_profile
 from wsmem.text.analysis import analyze_query, terms
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wsmem.evals.catalogue import Source
-    from wsmem.evals.results import DatasetResult
+    from wsmem.evals.results import DatasetResult, QueryFacts
 
 SYSTEMS = (f"{PREFIX}default{GROWN}", f"{PREFIX}reference{GROWN}")
 """What is gated: both profiles that ship, over stores whose index has followed changes."""
@@ -54,8 +55,9 @@ class FreshRun:
     """What ranking gives now."""
 
     record: RankingRecord
-    results: Mapping[str, DatasetResult]
-    """By set: queries with their groups, and whole rankings."""
+    facts: Mapping[str, tuple[QueryFacts, ...]]
+    """The queries of each set, with their groups."""
+    sources: Mapping[str, Source]
 
 
 def fresh_run(
@@ -64,7 +66,7 @@ def fresh_run(
     systems: Sequence[str] = SYSTEMS,
     measures: Sequence[str] = MEASURES,
     margins: Mapping[str, float] = MARGINS,
-    splits: Mapping[str, str] | None = None,
+    splits: Mapping[str, Sequence[str]] | None = None,
     jobs: int = 1,
 ) -> FreshRun:
     """Ask every query of these sets.
@@ -74,31 +76,45 @@ def fresh_run(
         systems: Names, as the board knows them.
         measures: Names.
         margins: To be recorded with the figures.
-        splits: Of each set, where it is not the usual one.
+        splits: Of each set; all there are unless said otherwise.
         jobs: Processes; figures do not depend on it.
 
     Raises:
         RunFailedError: a set or a system gave no figures.
     """
-    results: dict[str, DatasetResult] = {}
-    by_split: dict[str | None, list[Source]] = {}
-    for source in sources:
-        by_split.setdefault((splits or {}).get(source.name), []).append(source)
-    for split, group in by_split.items():
+    wanted = {
+        source.name: tuple((splits or {}).get(source.name) or splits_of(source.path))
+        for source in sources
+    }
+    results: dict[str, list[DatasetResult]] = {source.name: [] for source in sources}
+    for split in dict.fromkeys(split for names in wanted.values() for split in names):
+        group = [source for source in sources if split in wanted[source.name]]
         plan = Plan.of(group, systems=systems, measures=measures, split=split, jobs=jobs)
         evaluation = evaluate(replace(plan, resamples=_FEW))
         for item in evaluation.skipped:
             raise RunFailedError(item.system, item.dataset or "every set", item.reason)
-        results |= {result.name: result for result in evaluation.datasets}
-    ordered = {source.name: results[source.name] for source in sources}
+        for result in evaluation.datasets:
+            results[result.name].append(result)
     record = RankingRecord(
         measures=tuple(measures),
         margins={measure: margins.get(measure, 0.0) for measure in measures},
         profiles={name: _profile(name) for name in systems},
         analysis=analysis_name(),
-        sets={name: _set_record(result, measures) for name, result in ordered.items()},
+        sets={name: _set_record(found, wanted[name], measures) for name, found in results.items()},
     )
-    return FreshRun(record=record, results=ordered)
+    return FreshRun(
+        record=record,
+        facts={
+            name: tuple({fact.id: fact for result in found for fact in result.facts}.values())
+            for name, found in results.items()
+        },
+        sources={source.name: source for source in sources},
+    )
+
+
+def splits_of(folder: Path) -> tuple[str, ...]:
+    """Names of the label files of a set, sorted."""
+    return tuple(sorted(path.stem for path in (folder / QRELS).glob("*.tsv")))
 
 
 def check_sets(baseline: RankingRecord, known: Mapping[str, Source], path: Path) -> list[Source]:
@@ -138,20 +154,20 @@ def _profile(system: str) -> dict[str, Any]:
     return {key: value for key, value in stored.items() if key != "provenance"}
 
 
-def _set_record(result: DatasetResult, measures: Sequence[str]) -> SetRecord:
-    return SetRecord(
-        split=result.split,
-        checksums=result.checksums,
-        answers={
-            fact.id: {
-                system.system: Answer(
-                    values=tuple(
-                        rounded(system.queries[fact.id].scores[measure]) for measure in measures
-                    ),
-                    first=next(iter(system.queries[fact.id].ranked), None),
-                )
-                for system in result.systems
-            }
-            for fact in result.facts
-        },
-    )
+def _set_record(
+    results: Sequence[DatasetResult], splits: tuple[str, ...], measures: Sequence[str]
+) -> SetRecord:
+    answers = {
+        fact.id: {
+            system.system: Answer(
+                values=tuple(
+                    rounded(system.queries[fact.id].scores[measure]) for measure in measures
+                ),
+                first=next(iter(system.queries[fact.id].ranked), None),
+            )
+            for system in result.systems
+        }
+        for result in results
+        for fact in result.facts
+    }
+    return SetRecord(splits=splits, checksums=results[0].checksums, answers=answers)

@@ -92,6 +92,9 @@ class Settings:
     """Whether queries are kept in the store, for a labelled set of one's own."""
     profile: str = "default"
     """Weight profile that ranks."""
+    postings: Literal["off", "on"] = "on"
+    """Whether the words of a large memory are kept in a file of their own, by which a process that
+    answers one question finds them without reading the memory."""
 
     language: Language = "zh"
     """Language of headings, labels and the frame around injected memory."""
@@ -251,6 +254,7 @@ _RULES: dict[str, _Rule] = {
         "the name of a weight profile, or the .json file of one",
         pattern=r"[A-Za-z0-9][\w.-]*|.*\.json",
     ),
+    "postings": _choice(("off", "on")),
     "language": _choice(get_args(Language)),
     "write_layer": _choice(get_args(Layer)),
     "recall_boundary": _choice(get_args(Layer)),

@@ -80,6 +80,7 @@ def test_every_setting_can_be_set_in_every_place(name: str, tmp_path: Path) -> N
         "recall_boundary": "session",
         "profile": "reference",
         "query_log": "on",
+        "postings": "off",
         "model": "some-model",
         "model_base_url": "http://127.0.0.1:8080/v1",
         "model_api_key_env": "OTHER_KEY",

@@ -22,11 +22,13 @@ from wsmem.engine.running import StageRunner
 from wsmem.engine.stages import Stages
 from wsmem.engine.surfaced import SurfacedMemories
 from wsmem.engine.timers import Timers
+from wsmem.engine.upkeep import PostingsUpkeep
 from wsmem.engine.workers import Workers
 from wsmem.errors import EngineClosedError, InvalidInputError, WsmemError
 from wsmem.records import CheckpointResult, MemoryContext
 from wsmem.scopes import ScopeResolver
 from wsmem.store.access import system_clock
+from wsmem.store.layout import ScopeRef
 from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -101,8 +103,19 @@ class WorkspaceMemoryEngine:
         self._workers = Workers()
         self._locator = Locator(self.store, resolver)
         corpora = corpora or Corpora(self._workers.background)
+        self._upkeep = (
+            PostingsUpkeep(self.store, self._workers.background, sleep)
+            if settings.postings == "on"
+            else None
+        )
         self._recaller = Recaller(
-            self.store, settings, self._locator, clock=clock, corpora=corpora, profile=profile
+            self.store,
+            settings,
+            self._locator,
+            clock=clock,
+            corpora=corpora,
+            profile=profile,
+            read=self._upkeep.note if self._upkeep is not None else None,
         )
         self._keeper = Keeper(self.store, settings, self._locator, clock=clock, ids=ids)
         self._inspector = Inspector(self.store, settings, clock=clock)
@@ -143,6 +156,8 @@ class WorkspaceMemoryEngine:
         if self._closed:
             return
         self._closed = True
+        if self._upkeep is not None:
+            await self._upkeep.close()
         await self._registry_timer.close(drain_s=drain_s)
         await self._runner.close(drain_s=drain_s)
         await self._workers.settled()
@@ -152,6 +167,8 @@ class WorkspaceMemoryEngine:
         """Wait until nothing runs any more but timers that wait."""
         await self._registry_timer.idle()
         await self._runner.idle()
+        if self._upkeep is not None:
+            await self._upkeep.idle()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -196,6 +213,8 @@ class WorkspaceMemoryEngine:
         else:
             progress.abandoned.set()
             context = late(progress)
+        if self._upkeep is not None:
+            self._upkeep.arm()
         if progress.place is not None:
             shown = (match.id for match in context.matches)
             self._surfaced.note(progress.place.root_session_id, shown)
@@ -213,14 +232,19 @@ class WorkspaceMemoryEngine:
         """
         if self._closed:
             return CheckpointResult(status="failed", scope="", error=str(EngineClosedError()))
-        return await self._runner.checkpoint(request)
+        result = await self._runner.checkpoint(request)
+        if result.status == "committed":
+            self._note_written(result.scope)
+        return result
 
     # On purpose
 
     async def remember(self, request: RememberInput) -> RememberResult:
         """Keep a statement; see `Keeper.remember` for what it raises."""
         self._ensure_open()
-        return await self._workers.write(self._keeper.remember, request)
+        result = await self._workers.write(self._keeper.remember, request)
+        self._note_written(result.scope)
+        return result
 
     async def forget(
         self, entry_id: str, *, cwd: str | None = None, session_id: str | None = None
@@ -308,6 +332,19 @@ class WorkspaceMemoryEngine:
         for key in archived:
             self._runner.forget(key)
         return archived
+
+    def _note_written(self, key: str) -> None:
+        """A scope has changed: its postings are to follow, in time."""
+        upkeep, loop = self._upkeep, asyncio.get_running_loop()
+        if upkeep is None:
+            return
+
+        def look() -> None:
+            with suppress(WsmemError, RuntimeError):  # the loop may be closed by then
+                upkeep.note(self.store.read_scope(ScopeRef(key)))
+                loop.call_soon_threadsafe(upkeep.arm)
+
+        self._workers.in_background(look)
 
     def _shown_lately(self, place: Place) -> frozenset[str]:
         return self._surfaced.of(place.root_session_id)

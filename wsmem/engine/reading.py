@@ -8,7 +8,7 @@ from wsmem.engine.chains import chain_faults
 from wsmem.store.snapshot import ScopeSnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from wsmem.engine.corpora import Corpora, Corpus
     from wsmem.engine.filed import FiledCorpus
@@ -26,6 +26,11 @@ class ScopeReading(NamedTuple):
     rings: Sequence[str]
     """Entries whose successors lead back to themselves."""
     entries: ScopeSnapshot | OpenPostings
+
+    def tell(self, note: Callable[[ScopeSnapshot], None]) -> None:
+        """Give the scope to `note` if its entries were read."""
+        if isinstance(self.entries, ScopeSnapshot):
+            note(self.entries)
 
 
 def read_whole_or_filed(

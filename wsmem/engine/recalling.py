@@ -92,6 +92,7 @@ class Recaller:
         profile: What ranks instead of the profile that the settings name.
         by_postings: Whether entries stay unread where there are good postings of them: the way of
             a process that answers one question.
+        read: Told of every scope whose entries were read.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Recaller:
         corpora: Corpora,
         profile: Profile | None = None,
         by_postings: bool = False,
+        read: Callable[[ScopeSnapshot], None] | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -113,6 +115,7 @@ class Recaller:
         self._given_profile = profile
         self._profile: Profile | None = None
         self._by_postings = by_postings
+        self._note = read
         # Most recalls find what earlier ones found.
         self._shown = lru_cache(_SHOWN_TEXTS)(redact)
 
@@ -227,6 +230,9 @@ class Recaller:
                 readings.append(read_whole_or_filed(self._store, scope, files))
             except WsmemError as error:
                 problems.append(describe(error))
+        if self._note is not None:
+            for reading in readings:
+                reading.tell(self._note)
         # What a damaged file no longer says may be what was asked for.
         problems += [
             redact(str(problem))

@@ -47,15 +47,23 @@ written just now; later. `unsuitable`: they cannot be read whole, or there are m
 count. `changed`: they changed while they were read; again. `busy`: the scope is being written."""
 
 
-def write_postings(access: StoreAccess, key: str, *, rings_of: RingsOf) -> WriteOutcome:
+def write_postings(
+    access: StoreAccess,
+    key: str,
+    *,
+    rings_of: RingsOf,
+    pause: Callable[[], bool] = lambda: True,
+) -> WriteOutcome:
     """Bring the postings of a live scope up to its entries.
 
     Args:
         access: The store.
         key: The scope.
         rings_of: What a recall says of the entries' chains, to be said without reading them.
+        pause: Called before each entry is analysed; may sleep, `False` stops the work.
 
     Raises:
+        BuildStoppedError: `pause` said so; what was there is still there.
         StoreWriteError: the system refused; what was there is still there.
         UnreadableFileError: the entries cannot be read.
     """
@@ -72,7 +80,7 @@ def write_postings(access: StoreAccess, key: str, *, rings_of: RingsOf) -> Write
         version, data = _read_settled(access, key, files)
         if data is None:
             return "unsettled"
-        built = _built(key, data, version, rings_of)
+        built = _built(key, data, version, rings_of, pause)
         return "unsuitable" if built is None else _put(access, key, built, version)
     except OSError as error:
         raise write_error("writing postings", access, error) from error
@@ -102,7 +110,9 @@ def _read_settled(access: StoreAccess, key: str, files: OpenFiles) -> tuple[Vers
     return version_of(status), data if same else None
 
 
-def _built(key: str, data: bytes, version: Version, rings_of: RingsOf) -> bytes | None:
+def _built(
+    key: str, data: bytes, version: Version, rings_of: RingsOf, pause: Callable[[], bool]
+) -> bytes | None:
     """The file for these entries; `None` when they are not a plain list, all of it read."""
     from wsmem.retrieval.persisted.building import Record, build_postings  # noqa: PLC0415 - NumPy
 
@@ -115,7 +125,7 @@ def _built(key: str, data: bytes, version: Version, rings_of: RingsOf) -> bytes 
             Record(entry, start, data[start:end])
             for entry, (start, end) in zip(entries, spans, strict=True)
         ]
-        return build_postings(records, _head(entries, version, rings_of))
+        return build_postings(records, _head(entries, version, rings_of), pause=pause)
     except ValueError:
         return None
 

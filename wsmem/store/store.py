@@ -125,11 +125,17 @@ class MemoryStore:
 
         return OpenFiles(self._access.fs)
 
-    def write_postings(self, scope: ScopeLike, *, rings_of: RingsOf) -> WriteOutcome:
+    def write_postings(
+        self,
+        scope: ScopeLike,
+        *,
+        rings_of: RingsOf,
+        pause: Callable[[], bool] = lambda: True,
+    ) -> WriteOutcome:
         """Bring a scope's postings up to its entries; see there for arguments and errors."""
         from wsmem.store.postings_writing import write_postings
 
-        return write_postings(self._access, scope.key, rings_of=rings_of)
+        return write_postings(self._access, scope.key, rings_of=rings_of, pause=pause)
 
     # Writing
 

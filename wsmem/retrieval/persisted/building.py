@@ -9,6 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
+from wsmem.errors import WsmemError
 from wsmem.retrieval.fields import changed_ms
 from wsmem.retrieval.persisted.layout import assembled, encoded, term_bucket
 from wsmem.retrieval.stream import BARRIER, TermStream
@@ -16,7 +17,7 @@ from wsmem.retrieval.vocabulary import Vocabulary
 from wsmem.text.analysis import is_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -30,6 +31,13 @@ _LARGEST = 2**32 - 1
 """Of what is counted in four bytes."""
 
 
+class BuildStoppedError(WsmemError):
+    """Whoever wanted the file does not want it any more; nothing was written."""
+
+    def __str__(self) -> str:
+        return "the postings were not finished; nothing was written, write them again"
+
+
 class Record(NamedTuple):
     """An entry and where its JSON stands in the file it comes from."""
 
@@ -38,19 +46,26 @@ class Record(NamedTuple):
     data: bytes
 
 
-def build_postings(records: Iterable[Record], head: Mapping[str, Any]) -> bytes:
+def build_postings(
+    records: Iterable[Record],
+    head: Mapping[str, Any],
+    *,
+    pause: Callable[[], bool] = lambda: True,
+) -> bytes:
     """The file for these entries; those that no recall returns are left out.
 
     Args:
         records: In the order of the store.
         head: What the file's head is to say beside what the reader itself needs.
+        pause: Called before each entry is read; `False` stops the work.
 
     Raises:
         ValueError: there is more than the format can count.
+        BuildStoppedError: `pause` said so.
     """
     kept = [record for record in records if record.entry.recallable]
     vocabulary = Vocabulary()
-    stream = TermStream.read([record.entry for record in kept], vocabulary)
+    stream = TermStream.read(_until_stopped(kept, pause), vocabulary)
     terms, numbers, sections = _dictionary(list(vocabulary.numbers))
     sections |= _postings(stream, numbers, len(terms), len(kept))
     sections |= _letters(terms)
@@ -64,6 +79,13 @@ def build_postings(records: Iterable[Record], head: Mapping[str, Any]) -> bytes:
         "shortest": int(lengths.min()) if kept else 0,
     }
     return assembled({**head, **counts}, sections)
+
+
+def _until_stopped(records: Iterable[Record], pause: Callable[[], bool]) -> Iterator[MemoryEntry]:
+    for record in records:
+        if not pause():
+            raise BuildStoppedError
+        yield record.entry
 
 
 def _dictionary(vocabulary: list[str]) -> tuple[list[str], Ints, Sections]:

@@ -204,7 +204,7 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     if gates.is_question(text, states=True) or gates.is_foreign(text) or says("banter", text):
         return False
     wish = cue == "preference" and says("manner_wish", text)
-    if (gates.is_supposed(text) and not wish) or (cue != "preference" and says("complains", text)):
+    if (gates.is_supposed(text) and not wish) or says("complains", text):
         return False
     lasting = is_lasting(text)
     general = lasting or cue == "preference"

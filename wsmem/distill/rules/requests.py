@@ -32,6 +32,10 @@ _SHORT_POINTER = 10
 
 _GAP = re.compile(r"[\s：:，,、。!！—-]*")
 _POINTER = re.compile(r"这|那|\b(?:this|that|it|these|one)\b", re.IGNORECASE)
+_REMEMBERS = re.compile(
+    r"(?:\b(?:i|we|they|he|she|do you)(?: still| also| vaguely| clearly)?|(?<![帮给替跟和让])我们?|他|她)\s*$",
+    re.IGNORECASE,
+)
 _WHY = re.compile(
     r"^(?:因为|不然|否则|原因|理由|毕竟|because|otherwise|since|reason)", re.IGNORECASE
 )
@@ -78,6 +82,8 @@ def requested(
 
 def _is_no_request(text: str, mark: re.Match[str]) -> bool:
     if gates.is_question(text, states=True) or says("injection", text) or says("banter", text):
+        return True
+    if _REMEMBERS.search(text[: mark.start()]):
         return True
     return gates.is_foreign(text[: mark.end()]) or gates.is_supposed(text[: mark.start()])
 

@@ -12,7 +12,7 @@ from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
 from wsmem.distill.rules.sentences import sentences_of
-from wsmem.distill.rules.verdicts import has_grounds, is_verdict
+from wsmem.distill.rules.verdicts import has_grounds, is_verdict, without_reasons
 from wsmem.distill.rules.wishes import is_wish
 from wsmem.distill.rules.writing import (
     is_substantial,
@@ -39,7 +39,6 @@ _DATED = re.compile(
     r"(?:这几天|这两天|今天)(?=的?(?:对比|讨论|评估|调研|压测|测试|会|试用))|今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|(?:^today|\btoday'?s (?:\w+ )?(?:sync|meeting|standup|stand-up|review|call|planning|retro))(?=,? we)|\buntil\b",
     re.IGNORECASE,
 )
-_CLAUSES = re.compile(r"[^，,；;。]+[，,；;。]*|^[，,；;。]+")
 _CJK = re.compile(r"[一-鿿]")
 
 
@@ -209,7 +208,7 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     lasting = is_lasting(text)
     general = lasting or cue == "preference"
     if cue == "decision":
-        text = _without_reasons(text)
+        text = without_reasons(text)
     if gates.is_conditional(text) and (not general or says("wishful", text)):
         return False
     # "Today we decided" dates a decision, "until we are ten" bounds it: neither is the moment.
@@ -233,13 +232,6 @@ def _is_off_topic(turn: Turn, place: int) -> bool:
     if says("code_things", text) or says("manner", text):
         return False
     return any(says("off_topic", said) for said in (turn.message.text, turn.earlier))
-
-
-def _without_reasons(text: str) -> str:
-    """A decision without the clauses that say what would happen otherwise."""
-    first, *others = _CLAUSES.findall(text)
-    kept = [clause for clause in others if not (says("grounds", clause) and "的话" in clause)]
-    return "".join([first, *kept])
 
 
 def _answers_choice(turn: Turn, place: int) -> bool:

@@ -24,6 +24,7 @@ _CLAUSE = re.compile(
     r"instead of)\b)",
     re.IGNORECASE,
 )
+_WITH_MARKS = re.compile(r"[^，,；;。]+[，,；;。]*|^[，,；;。]+")
 
 
 def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
@@ -36,7 +37,7 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
     text = sentence.unquoted
     if says("no_verdict", text) or says("others", _CLAUSE.split(text)[0]) or says("here_only", text):
         return False
-    if gates.is_question(text) or gates.is_conditional(text):
+    if gates.is_question(text) or gates.is_conditional(without_reasons(text)):
         return False
     if not (says("arranges", text) or says("commits", text)):
         return False
@@ -44,6 +45,13 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
         return True
     excludes = says("excludes", text)
     return has_grounds(text, following) or (excludes and (says("ours", text) or _goes_on(text)))
+
+
+def without_reasons(text: str) -> str:
+    """A decision without the clauses that say what would happen otherwise."""
+    first, *others = _WITH_MARKS.findall(text)
+    kept = [clause for clause in others if not (says("grounds", clause) and "的话" in clause)]
+    return "".join([first, *kept])
 
 
 def has_grounds(text: str, following: Sequence[Sentence]) -> bool:

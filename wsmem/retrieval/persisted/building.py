@@ -67,8 +67,8 @@ def build_postings(
     vocabulary = Vocabulary()
     stream = TermStream.read(_until_stopped(kept, pause), vocabulary)
     terms, numbers, sections = _dictionary(list(vocabulary.numbers))
-    sections |= _postings(stream, numbers, len(terms), len(kept))
-    sections |= _letters(terms)
+    postings = _sorted(stream, numbers, len(kept))
+    sections |= _postings(postings, len(terms)) | _letters(postings, terms, len(kept))
     sections |= _columns(kept, stream.lengths)
     groups = json.dumps(_groups(record.entry for record in kept)).encode()
     sections["groups"] = ("B", groups)
@@ -104,7 +104,18 @@ def _dictionary(vocabulary: list[str]) -> tuple[list[str], Ints, Sections]:
     return [vocabulary[at] for at in ordered], numbers, sections
 
 
-def _postings(stream: TermStream, numbers: Ints, terms: int, entries: int) -> Sections:
+class _Sorted(NamedTuple):
+    """Postings by term and entry."""
+
+    terms: Ints
+    documents: Ints
+    fields: Ints
+    begins: Ints
+    """The first place of each."""
+    places: Ints
+
+
+def _sorted(stream: TermStream, numbers: Ints, entries: int) -> _Sorted:
     """The stream sorted by term and entry; identifiers as a whole have place 0."""
     items = np.flatnonzero(stream.terms != BARRIER)
     ends = stream.ends.astype(np.int64)
@@ -119,34 +130,40 @@ def _postings(stream: TermStream, numbers: Ints, terms: int, entries: int) -> Se
     key = term * max(1, entries) + document
     order = np.argsort(key, kind="stable")
     begins = np.flatnonzero(np.diff(key[order], prepend=-1))
-    counts = np.diff(begins, append=len(order))
     fields = np.bitwise_or.reduceat(field[order], begins) if len(begins) else field
-    starts = np.searchsorted(term[order][begins], np.arange(terms + 1))
-    place_starts = np.append(begins, len(order))[starts]
+    return _Sorted(term[order][begins], document[order][begins], fields, begins, place[order])
+
+
+def _postings(postings: _Sorted, terms: int) -> Sections:
+    starts = np.searchsorted(postings.terms, np.arange(terms + 1))
+    ends = np.append(postings.begins, len(postings.places))
     return {
         "starts": _section("I", starts),
-        "place_starts": _section("I", place_starts),
-        "documents": _narrowest(document[order][begins], "H", "I"),
-        "counts": _narrowest(counts, "B", "H", "I"),
-        "fields": _section("B", fields),
-        "places": _narrowest(place[order], "H", "I"),
+        "place_starts": _section("I", ends[starts]),
+        "documents": _narrowest(postings.documents, "H", "I"),
+        "counts": _narrowest(np.diff(ends), "B", "H", "I"),
+        "fields": _section("B", postings.fields),
+        "places": _narrowest(postings.places, "H", "I"),
     }
 
 
-def _letters(terms: Sequence[str]) -> Sections:
-    """For each letter of a script without blanks the terms that hold it."""
-    holding: dict[str, list[int]] = {}
+def _letters(postings: _Sorted, terms: Sequence[str], entries: int) -> Sections:
+    """For each letter of a script without blanks the entries that hold it, alone or in a pair."""
+    codes = np.zeros((len(terms), 2), dtype=np.int64)
     for number, term in enumerate(terms):
         if len(term) <= 2 and is_unspaced(term):
-            for letter in dict.fromkeys(term):
-                holding.setdefault(letter, []).append(number)
-    letters = sorted(holding)
-    rows = [holding[letter] for letter in letters]
-    flat = [number for row in rows for number in row]
+            codes[number] = ord(term[0]), ord(term[-1])
+    keys = [
+        code[held] * max(1, entries) + postings.documents[held]
+        for code in codes[postings.terms].T
+        for held in [np.flatnonzero(code)]
+    ]
+    letters, documents = np.divmod(np.unique(np.concatenate(keys)), max(1, entries))
+    begins = np.flatnonzero(np.diff(letters, prepend=-1))
     return {
-        "letters": _section("I", np.array([ord(letter) for letter in letters], dtype=np.int64)),
-        "letter_starts": _section("I", np.array(list(accumulate(map(len, rows), initial=0)))),
-        "letter_terms": _section("I", np.array(flat, dtype=np.int64)),
+        "letters": _section("I", letters[begins]),
+        "letter_starts": _section("I", np.append(begins, len(letters))),
+        "letter_documents": _narrowest(documents, "H", "I"),
     }
 
 

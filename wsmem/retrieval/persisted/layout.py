@@ -16,7 +16,7 @@ Sections are arrays in the machine's own byte order:
 | `starts`, `place_starts` | first posting, first place of it | term, and one more |
 | `documents`, `counts`, `fields` | entry, occurrences, field bits | posting, by term and entry |
 | `places` | position in the entry; 0: beside the stream | occurrence, by posting |
-| `letters`, `letter_starts`, `letter_terms` | terms that hold it | letter without blanks |
+| `letters`, `letter_starts`, `letter_documents` | entries with it | letter without blanks |
 | `lengths`, `importances`, `changed` | UTF-8 bytes, as stored, ms (NaN: none) | entry |
 | `record_starts`, `record_sizes`, `record_checks` | where its JSON is, CRC-32 of it | entry |
 | `ids`, `id_starts`, `dates`, `date_starts` | UTF-8 of its id, of its date as text | entry |

@@ -50,19 +50,15 @@ class Postings:
         self._columns: dict[str, memoryview[Any]] = {}
         self._asked: dict[str, int] = {}
         self._rows: dict[str, _Rows | None] = {}
-        self._unions: dict[str, frozenset[int]] = {}
+        self._letters: dict[str, _Rows | None] = {}
 
     def frequency(self, term: str) -> int:
         """How many entries hold a term."""
-        if _is_letter(term):
-            return len(self._holding_letter(term))
         rows = self._of(term)
         return 0 if rows is None else rows.last - rows.first
 
     def documents(self, term: str) -> Collection[int]:
         """Those entries."""
-        if _is_letter(term):
-            return self._holding_letter(term)
         rows = self._of(term)
         return () if rows is None else rows.documents
 
@@ -71,12 +67,11 @@ class Postings:
 
         A lone letter is held wherever a pair holds it, once and in no particular field.
         """
-        if _is_letter(term):
-            union = self._holding_letter(term)
-            return dict.fromkeys(union if among is None else union & among, (1, 0))
         rows = self._of(term)
         if rows is None:
             return {}
+        if _is_letter(term):
+            return dict.fromkeys(rows.documents if among is None else rows.within(among), (1, 0))
         counts, fields = rows.counts, rows.fields
         if among is None:
             return dict(zip(rows.documents, zip(counts, fields, strict=True), strict=True))
@@ -94,7 +89,7 @@ class Postings:
         """For each pair, the entries of `among` where its terms stand together."""
         found: list[list[int]] = []
         for first, second in pairs:
-            a, b = self._of(first), self._of(second)
+            a, b = self._standing(first), self._standing(second)
             found.append([] if a is None or b is None else _together(a, b, among))
         return found
 
@@ -163,11 +158,27 @@ class Postings:
     # Terms
 
     def _of(self, term: str) -> _Rows | None:
-        """Where the postings of a term are, `None` when nothing holds it."""
+        """The entries that hold a term, `None` when nothing does."""
+        if not _is_letter(term):
+            return self._standing(term)
+        if term not in self._letters:
+            self._letters[term] = self._holding_letter(term)
+        return self._letters[term]
+
+    def _standing(self, term: str) -> _Rows | None:
+        """The entries where it stands as a term of its own: a letter may stand in pairs alone."""
         if term not in self._rows:
             number = self._number(encoded(term))
             self._rows[term] = None if number is None else _Rows.of(self.pages, number)
         return self._rows[term]
+
+    def _holding_letter(self, letter: str) -> _Rows | None:
+        letters = self._column("letters")
+        at = bisect_left(letters, ord(letter))
+        if at == len(letters) or letters[at] != ord(letter):
+            return None
+        first, last = self.pages.items("letter_starts", at, at + 2)
+        return _Rows(self.pages, "letter_documents", (first, last), (0, 0))
 
     def _number(self, term: bytes) -> int | None:
         pages, bucket = self.pages, term_bucket(term, self._buckets)
@@ -181,28 +192,14 @@ class Postings:
                 return int(first) + at
         return None
 
-    def _holding_letter(self, letter: str) -> frozenset[int]:
-        if letter not in self._unions:
-            self._unions[letter] = frozenset().union(*self._rows_of_letter(letter))
-        return self._unions[letter]
-
-    def _rows_of_letter(self, letter: str) -> list[memoryview[int]]:
-        letters = self._column("letters")
-        at = bisect_left(letters, ord(letter))
-        if at == len(letters) or letters[at] != ord(letter):
-            return []
-        first, last = self.pages.items("letter_starts", at, at + 2)
-        return [
-            self.pages.items("documents", *self.pages.items("starts", number, number + 2))
-            for number in self.pages.items("letter_terms", first, last)
-        ]
-
 
 class _Rows:
-    """The postings of one term."""
+    """The postings of one term; those of a letter say no more than which entries hold it."""
 
-    def __init__(self, pages: Pages, rows: tuple[int, int], places: tuple[int, int]) -> None:
-        self._pages = pages
+    def __init__(
+        self, pages: Pages, section: str, rows: tuple[int, int], places: tuple[int, int]
+    ) -> None:
+        self._pages, self._section = pages, section
         self.first, self.last = rows
         self._places = places
         self._among: tuple[AbstractSet[int], dict[int, int]] | None = None
@@ -211,11 +208,11 @@ class _Rows:
     def of(cls, pages: Pages, number: int) -> _Rows:
         first, last = pages.items("starts", number, number + 2)
         begin, end = pages.items("place_starts", number, number + 2)
-        return cls(pages, (first, last), (begin, end))
+        return cls(pages, "documents", (first, last), (begin, end))
 
     @cached_property
     def documents(self) -> memoryview[int]:
-        return self._pages.items("documents", self.first, self.last)
+        return self._pages.items(self._section, self.first, self.last)
 
     @cached_property
     def counts(self) -> memoryview[int]:

@@ -127,6 +127,8 @@ def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
     taken_up = _taken_up(turn, place)
     if taken_up is not None:
         return [taken_up]
+    if cue == "rule" and says("manner_wish", text) and not says("here", text):
+        cue = "preference"
     settled = says("commits", text) and _lays_down(turn, place)
     statement = _stated(turn, place, cue) if cue is not None and not settled else None
     if statement is None and _lays_down(turn, place):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _CLAUSE = re.compile(
     r"[，,；;：:。！!]\s*|\s[—-]\s|\.\s+| (?=(?:because|since|so that|as the|given|rather than|"
-    r"instead of)\b)",
+    r"instead of|as (?:nobody|no one|the|we|they|it))\b)",
     re.IGNORECASE,
 )
 _WITH_MARKS = re.compile(r"[^，,；;。]+[，,；;。]*|^[，,；;。]+")
@@ -35,7 +35,10 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
         following: The sentences behind it, of which the next may give the grounds.
     """
     text = sentence.unquoted
-    if says("no_verdict", text) or says("others", _CLAUSE.split(text)[0]) or says("here_only", text):
+    first, *others = _CLAUSE.split(text)
+    # What a reason tells of others, of the past or of trouble takes nothing from the arrangement.
+    main = "，".join([first, *(clause for clause in others if not says("grounds", clause))])
+    if says("no_verdict", main) or says("others", first) or says("here_only", main):
         return False
     if gates.is_question(text) or gates.is_conditional(without_reasons(text)):
         return False

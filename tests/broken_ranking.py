@@ -74,7 +74,8 @@ def lose_stems(monkeypatch: pytest.MonkeyPatch) -> None:
 def change_weight(monkeypatch: pytest.MonkeyPatch, signal: str, factor: float) -> None:
     """Every profile that has the signal weighs it so many times as much."""
 
-    load = systems.load_profile  # which may be one that changes another weight
+    # This may be one that changes another weight already.
+    load: Callable[[str], Profile] = vars(systems)["load_profile"]
 
     def changed(name: str) -> Profile:
         profile = load(name)

@@ -79,9 +79,11 @@ def test_only_changed_entries_are_analysed_again(monkeypatch: pytest.MonkeyPatch
     read: list[str] = []
     analyse = TermStream.read
 
-    def spy(entries: Sequence[MemoryEntry], vocabulary: Vocabulary) -> TermStream:
+    def spy(
+        entries: Sequence[MemoryEntry], vocabulary: Vocabulary, *, letters: bool
+    ) -> TermStream:
         read.extend(entry.id for entry in entries)
-        return analyse(entries, vocabulary)
+        return analyse(entries, vocabulary, letters=letters)
 
     monkeypatch.setattr(TermStream, "read", spy)
     # Equal copies stand for a store that another process rewrote without changing them.

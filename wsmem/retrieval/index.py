@@ -189,7 +189,7 @@ class Index:
         # What sorting needs is several times what comes of it, and much of that is never given
         # back to the system: a large list is taken in batches.
         for batch in _batches(given[place] for place in fresh):
-            stream = TermStream.read(batch, self.vocabulary)
+            stream = TermStream.read(batch, self.vocabulary, letters=True)
             segments.append(Segment.of(stream, first=documents.size))
             documents = documents.extended(batch, stream.lengths)
         alive = np.ones(documents.size, dtype=bool)

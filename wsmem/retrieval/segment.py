@@ -32,11 +32,6 @@ _NUMBER_BITS = 29
 """For documents within a batch, beside 3 bits for fields, in the keys that are sorted."""
 
 
-def pack(documents: Packed, counts: Packed, fields: Packed) -> Packed:
-    """Postings from their parts."""
-    return documents << DOCUMENT_SHIFT | np.minimum(counts, MOST_COUNTED) << FIELD_BITS | fields
-
-
 class Rows(NamedTuple):
     """A value list for each term."""
 
@@ -172,18 +167,6 @@ class Segment:
             for number in numbers
         ]
 
-    def documents_of_any(self, numbers: Ints) -> Packed:
-        """Documents that hold one of many terms; one may come several times."""
-        at = np.minimum(np.searchsorted(self.terms, numbers), max(0, len(self.terms) - 1))
-        at = at[self.terms[at] == numbers] if len(self.terms) else at[:0]
-        begins, sizes = self.postings.starts[at], self.postings.starts[at + 1]
-        sizes = sizes - begins
-        # The values of several rows: a count from 0, lifted to where each row begins.
-        ends = np.cumsum(sizes)
-        within = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begins - ends + sizes, sizes)
-        documents: Packed = self.postings.values[within] >> DOCUMENT_SHIFT
-        return documents
-
     def spans(self, numbers: Sequence[int]) -> list[Span]:
         """Where each term stands in the stream."""
         starts, place = self._position_starts, self.place
@@ -209,19 +192,15 @@ class Segment:
                 steps.append((number, other.number, step))
         if not rows:
             return _NONE, _NONE
-        standing = np.concatenate(rows)
-        numbers, others, shifts = np.array(steps).T.repeat(sizes, axis=1)
+        places = np.concatenate(rows)
+        numbers, others, ahead = np.array(steps).T.repeat(sizes, axis=1)
         # The stream ends with a barrier, so a step off its end (or to -1, its last item) is one.
-        shifts += standing
-        hits = (self.stream[shifts] == others).nonzero()[0]
-        if not len(hits):
-            return _NONE, _NONE
+        ahead += places
+        hits = (self.stream[ahead] == others).nonzero()[0]
         found = numbers[hits]
-        documents = self.ends.searchsorted(standing[hits], side="right")
+        documents = self.ends.searchsorted(places[hits], side="right")
         # Pairs come one after the other and documents ascend, so repeats are neighbours.
-        key = found * len(self.ends) + documents
-        new = np.ones(len(key), dtype=bool)
-        np.not_equal(key[1:], key[:-1], out=new[1:])
+        new = _run_begins(found * len(self.ends) + documents)
         return found[new], documents[new] + self.first
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wsmem.retrieval.fields import searched_fields
+from wsmem.retrieval.fields import CONTENT, searched_fields
+from wsmem.retrieval.vocabulary import letter_term
 from wsmem.text.analysis import fold, is_unspaced, run_terms, runs, unspaced_terms
 
 if TYPE_CHECKING:
@@ -36,18 +37,24 @@ class TermStream(NamedTuple):
     ends: Ints
     """Where the items of each entry end."""
     extras: Ints
-    """Rows of (term, document, field): identifiers kept whole, beside the stream."""
+    """Rows of (term, document, field) beside the stream: identifiers kept whole, and letters."""
     lengths: npt.NDArray[np.int64]
     """UTF-8 bytes read from each entry."""
 
     @classmethod
-    def read(cls, entries: Iterable[MemoryEntry], vocabulary: Vocabulary) -> TermStream:
+    def read(
+        cls, entries: Iterable[MemoryEntry], vocabulary: Vocabulary, *, letters: bool = False
+    ) -> TermStream:
         """Analyse entries; documents are numbered from 0 in the order given.
 
-        New terms are added to the vocabulary.
+        Args:
+            entries: What to read.
+            vocabulary: New terms are added to it.
+            letters: Whether the letters that runs without blanks are made of are extras as well,
+                each once an entry and in no particular field.
         """
         with vocabulary.lock:
-            reader = _Reader(vocabulary)
+            reader = _Reader(vocabulary, letters=letters)
             for document, entry in enumerate(entries):
                 reader.add(document, entry)
             return reader.stream()
@@ -63,8 +70,8 @@ class TermStream(NamedTuple):
 class _Reader:
     """Numbers terms while entries are read."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, vocabulary: Vocabulary, *, letters: bool) -> None:
+        self._vocabulary, self._letters = vocabulary, letters
         self._known_runs: dict[str, int | tuple[list[int], int]] = {}
         self._terms = array("i")
         self._fields = bytearray()
@@ -76,12 +83,14 @@ class _Reader:
         """Append one entry's fields."""
         length, terms, numbers = 0, self._terms, self._vocabulary.numbers
         known_runs = self._known_runs
+        letters: set[str] = set()
         for field, text in zip(*searched_fields(entry), strict=True):
             folded = fold(text)
             length += len(folded.encode("utf-8", "surrogatepass"))
             before = len(terms)
             for run in runs(folded):
                 if is_unspaced(run):
+                    letters.update(run)
                     terms.extend([numbers[term] for term in unspaced_terms(run)])
                     continue
                 known = known_runs.get(run)
@@ -95,6 +104,9 @@ class _Reader:
                     self._extras.extend((whole, document, field))
             terms.append(BARRIER)
             self._fields.extend(bytes((field,)) * (len(terms) - before))
+        if self._letters:
+            for letter in letters:
+                self._extras.extend((numbers[letter_term(letter)], document, CONTENT))
         self._ends.append(len(terms))
         self._lengths.append(length)
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wsmem.retrieval.segment import COUNT_BITS, DOCUMENT_SHIFT, FIELD_BITS, pack
+from wsmem.retrieval.segment import COUNT_BITS, DOCUMENT_SHIFT, FIELD_BITS
 from wsmem.retrieval.signals import rarity
+from wsmem.retrieval.vocabulary import letter_term
 from wsmem.text.analysis import is_unspaced
 
 if TYPE_CHECKING:
@@ -111,26 +112,13 @@ def _packed(index: Index, terms: Sequence[str], numbers: Sequence[int]) -> list[
     """Packed postings of each term, segment by segment."""
     if not index.segments:
         return [() for _ in terms]
-    found: list[Sequence[Ints]] = list(
-        zip(*(segment.rows(numbers) for segment in index.segments), strict=True)
-    )
-    for at, term in enumerate(terms):
-        if len(term) == 1 and is_unspaced(term):
-            found[at] = (_letter_postings(index, term),)
-    return found
-
-
-def _letter_postings(index: Index, letter: str) -> Ints:
-    """A lone Chinese letter occurs wherever a pair holds it.
-
-    It is counted once a document and in no particular field.
-    """
-    held = np.zeros(index.documents.size, dtype=bool)
-    holding = index.vocabulary.holding(letter)
-    for segment in index.segments:
-        held[segment.documents_of_any(holding)] = True
-    found = np.flatnonzero(held)
-    return pack(found, np.ones_like(found), np.zeros_like(found))
+    filed = index.vocabulary.numbers.get
+    # A lone Chinese letter occurs wherever a run holds it.
+    sought = [
+        filed(letter_term(term), _UNKNOWN) if len(term) == 1 and is_unspaced(term) else number
+        for term, number in zip(terms, numbers, strict=True)
+    ]
+    return list(zip(*(segment.rows(sought) for segment in index.segments), strict=True))
 
 
 def _decoded(index: Index, rows: list[Ints]) -> Postings:

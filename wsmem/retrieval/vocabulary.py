@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import threading
-from array import array
 from collections import defaultdict
-from itertools import islice
 from typing import TYPE_CHECKING
-
-import numpy as np
-
-from wsmem.text.analysis import is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy.typing as npt
+
+def letter_term(letter: str) -> str:
+    """What a letter of a script without blanks is filed under, wherever in a run it stands.
+
+    No text gives such a term; the letter itself is one where it stands alone.
+    """
+    return f"\0{letter}"
 
 
 class Vocabulary:
@@ -30,24 +30,8 @@ class Vocabulary:
         """Asking `numbers[term]` gives a new term the next number; hold `lock` meanwhile."""
         self.numbers.default_factory = self.numbers.__len__
         self.lock = threading.RLock()
-        self._by_letter: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
-        self._filed = 0
         for term in terms:
             self.numbers[term]
 
     def __len__(self) -> int:
         return len(self.numbers)
-
-    def holding(self, letter: str) -> npt.NDArray[np.int32]:
-        """Terms of a script without blanks that hold a letter: it alone, and pairs of it."""
-        with self.lock:
-            self._file_letters()
-            return np.array(self._by_letter.get(letter, ()), dtype=np.int32)
-
-    def _file_letters(self) -> None:
-        numbers = self.numbers
-        for term in islice(reversed(numbers), len(numbers) - self._filed):
-            if len(term) <= 2 and is_unspaced(term):
-                for letter in dict.fromkeys(term):
-                    self._by_letter[letter].append(numbers[term])
-        self._filed = len(numbers)

@@ -83,7 +83,9 @@ def edited(
     profile = load_profile("default")
     for query in queries[:20]:
         rank(index, query, profile, now=NOW)
-    adding, revising, lagging = [], [], []
+    adding: list[float] = []
+    revising: list[float] = []
+    lagging: list[float] = []
     generator = np.random.default_rng(SEED)
     gc.collect()
     gc.freeze()  # both lists are old: their age is not what is measured

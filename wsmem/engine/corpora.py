@@ -57,6 +57,21 @@ class Corpora:
 
     def of(self, snapshots: Sequence[ScopeSnapshot]) -> Corpus:
         """Entries of these snapshots, and their index if there is one."""
+        kept, corpus, build = self._present(snapshots)
+        if build and self._background is not None:
+            try:
+                self._background.submit(kept.build)
+            except RuntimeError:  # the engine is closing: no index any more
+                kept.building = False
+        return corpus
+
+    def warm(self, snapshots: Sequence[ScopeSnapshot]) -> None:
+        """Build the index of these snapshots now, in this thread."""
+        kept, _, _ = self._present(snapshots)
+        kept.building = True
+        kept.build()
+
+    def _present(self, snapshots: Sequence[ScopeSnapshot]) -> tuple[_Kept, Corpus, bool]:
         key = tuple(snapshot.key for snapshot in snapshots)
         with self._guard:
             kept = self._kept.setdefault(key, _Kept())
@@ -67,17 +82,7 @@ class Corpora:
             below = self._kept.get(key[:-1])
         kept.begin_with(below)
         corpus, build = kept.present([snapshot.entry_set for snapshot in snapshots])
-        if build and self._background is not None:
-            try:
-                self._background.submit(kept.build)
-            except RuntimeError:  # the engine is closing: no index any more
-                kept.building = False
-        return corpus
-
-    def warm(self, snapshots: Sequence[ScopeSnapshot]) -> None:
-        """Build the index of these snapshots now, in this thread."""
-        self.of(snapshots)
-        self._kept[tuple(snapshot.key for snapshot in snapshots)].build()
+        return kept, corpus, build
 
 
 class _Kept:

@@ -18,6 +18,7 @@ from wsmem.engine.rendering import render_context
 from wsmem.errors import WsmemError
 from wsmem.records import QUOTED_MATERIAL, MemoryContext, MemoryMatch
 from wsmem.redaction.redact import redact
+from wsmem.retrieval.order import TIE_DIGITS
 from wsmem.retrieval.profile import load_profile
 from wsmem.scopes import GLOBAL_KEY
 from wsmem.store.wording import with_wording, wording_of
@@ -338,7 +339,8 @@ def _projected(
         content=shown(entry.content),
         tags=tuple(map(shown, entry.tags)),
         importance=entry.importance,
-        score=match.score,
+        # Index, scan and file add up in other orders: the same but for the last bits.
+        score=round(match.score, TIE_DIGITS),
         status=entry.status,
         conflict_with=tuple(other for other in others if other != entry.id),
         updated_at=entry.updated_at,

@@ -118,11 +118,15 @@ def _on_topic(entries: Iterable[MemoryEntry], text: str) -> Iterator[MemoryEntry
     for entry in entries:
         for topic in (entry.type, *entry.tags):
             if topic not in named:
-                named[topic] = _names(normalized, words, normalize_text(topic))
+                named[topic] = _names(normalized, words, topic)
             if named[topic]:
                 yield entry
                 break
 
 
 def _names(normalized: str, words: frozenset[str], topic: str) -> bool:
-    return topic in words or (cjk_run().search(topic) is not None and topic in normalized)
+    """Whether a text, normalised and as words, names a topic as its entry spells it."""
+    if topic.isascii() and topic.isalnum():  # most are: this is how they are normalised
+        return topic.lower() in words
+    spelled = normalize_text(topic)
+    return spelled in words or (cjk_run().search(spelled) is not None and spelled in normalized)

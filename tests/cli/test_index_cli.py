@@ -8,6 +8,7 @@ import pytest
 
 from wsmem.cli import indexing
 from wsmem.store import postings, postings_writing
+from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
     from command_line import CommandLine
@@ -64,5 +65,10 @@ def test_postings_that_are_switched_off_are_not_used(
 ) -> None:
     monkeypatch.setenv("WSMEM_POSTINGS", "off")
     assert "off" in filled.works("index", "--cwd", SHOP).err
-    monkeypatch.setattr("wsmem.store.store.MemoryStore.open_postings", None)
+    opened: list[object] = []
+    monkeypatch.setattr(MemoryStore, "open_postings", lambda *asked: opened.append(asked))
     assert FACTS[0] in filled.works("recall", "网关端口", "--cwd", SHOP).out
+    assert not opened
+    monkeypatch.setenv("WSMEM_POSTINGS", "on")
+    assert FACTS[0] in filled.works("recall", "网关端口", "--cwd", SHOP).out
+    assert opened

@@ -25,6 +25,7 @@ def recall_once(
     request: RecallInput,
     *,
     registry: SessionRegistry | None = None,
+    store: MemoryStore | None = None,
     clock: Callable[[], int] = system_clock,
 ) -> MemoryContext:
     """What an engine would answer, for the price of one scan, or less; never raises.
@@ -33,9 +34,16 @@ def recall_once(
     shown are read. Everything it imports is in the standard library. A deadline in the request is
     not watched: who calls this waits for a whole process anyway.
     """
-    store = MemoryStore(settings.memory_dir, clock=clock)
+    store = store or MemoryStore(settings.memory_dir, clock=clock)
     locator = Locator(store, ScopeResolver(registry))
-    recaller = Recaller(store, settings, locator, clock=clock, corpora=Corpora(), by_postings=True)
+    recaller = Recaller(
+        store,
+        settings,
+        locator,
+        clock=clock,
+        corpora=Corpora(),
+        by_postings=settings.postings == "on",
+    )
     return recaller.recall(request)
 
 

@@ -188,7 +188,7 @@ class Table:
         # Sums that differ in their last bits count as equal, hence as extreme: caution again.
         least = abs(float(differences.sum())) - 1e-5 * float(np.abs(differences).sum())
         count = len(differences)
-        if 2.0**count <= swaps:
+        if 2**count <= swaps:
             sums = np.zeros(1)
             for difference in differences:
                 sums = np.concatenate([sums + difference, sums - difference])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_strategies import NOW, entries, texts
@@ -18,8 +19,6 @@ from wsmem.retrieval.stream import TermStream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pytest
 
     from wsmem.retrieval.vocabulary import Vocabulary
 
@@ -74,18 +73,23 @@ def test_edits_one_by_one(edits: list[tuple[str, int]]) -> None:
         assert answers(index, query) == answers(fresh, query)
 
 
-def test_only_changed_entries_are_analysed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = Index.build(STORE)
-    read: list[str] = []
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of the entries that are analysed from now on."""
+    ids: list[str] = []
     analyse = TermStream.read
 
-    def spy(
-        entries: Sequence[MemoryEntry], vocabulary: Vocabulary, *, letters: bool
-    ) -> TermStream:
-        read.extend(entry.id for entry in entries)
+    def spy(entries: Sequence[MemoryEntry], vocabulary: Vocabulary, *, letters: bool) -> TermStream:
+        ids.extend(entry.id for entry in entries)
         return analyse(entries, vocabulary, letters=letters)
 
     monkeypatch.setattr(TermStream, "read", spy)
+    return ids
+
+
+def test_only_changed_entries_are_analysed_again(read: list[str]) -> None:
+    index = Index.build(STORE)
+    read.clear()
     # Equal copies stand for a store that another process rewrote without changing them.
     changed = [replace(entry) for entry in STORE]
     changed[7] = replace(changed[7], content="改过的内容")
@@ -93,6 +97,94 @@ def test_only_changed_entries_are_analysed_again(monkeypatch: pytest.MonkeyPatch
     updated = index.updated(changed)
     assert read == [changed[7].id, "new"]
     assert updated.updated(changed) is updated
+
+
+def test_an_entry_that_moved_is_not_analysed_again(read: list[str]) -> None:
+    index = Index.build(STORE)
+    read.clear()
+    first = MemoryEntry(id="first", content="kafka 队列")
+    moved = [first, *reversed(STORE)]
+    updated = index.updated(moved)
+    assert read == ["first"]
+    assert updated.entries == tuple(entry for entry in moved if entry.recallable)
+    assert answers(updated, "kafka 队列") == answers(Index.build(moved), "kafka 队列")
+
+
+def test_one_change_costs_one_entry_whatever_the_size(read: list[str]) -> None:
+    store = tuple(
+        MemoryEntry(id=f"{at}", content=f"fact {at} 第{at % 97}号 about topic{at % 13}")
+        for at in range(5_000)
+    )
+    index = Index.build(store)
+    read.clear()
+    base = index.segments[0]
+    for step in range(40):
+        place = step * 117
+        revised = replace(store[place], content=f"revised {step} topic{step % 13}")
+        store = (
+            *store[:place],
+            revised,
+            *store[place + 1 :],
+            MemoryEntry(id=f"n{step}", content="队列"),
+        )
+        index = index.updated(store, changed=(place,))
+        assert read == [f"{place}", f"n{step}"]
+        read.clear()
+        # What is large stays as it is; what is new is little, however it was merged.
+        assert index.segments[0] is base
+        assert sum(map(len, index.segments[1:])) == 2 * (step + 1)
+    fresh = Index.build(store)
+    for query in ("revised 39 topic0", "fact 117", "队列", "第3号"):
+        assert answers(index, query) == answers(fresh, query)
+
+
+def test_two_indexes_may_grow_from_one() -> None:
+    index = Index.build(STORE)
+    left = [*STORE, MemoryEntry(id="left", content="kafka 队列 左")]
+    right = [*STORE[1:], MemoryEntry(id="right", content="kafka 队列 右边")]
+    grown = [index.updated(left), index.updated(right)]
+    for updated, store in zip(grown, (left, right), strict=True):
+        assert answers(updated, "kafka 队列 右边") == answers(Index.build(store), "kafka 队列 右边")
+    assert answers(index, "kafka 队列") == answers(Index.build(STORE), "kafka 队列")
+
+
+def test_what_is_gone_is_purged_in_time() -> None:
+    store = [MemoryEntry(id=f"{at}", content=f"fact {at} 第{at}号") for at in range(100)]
+    index = Index.build(store)
+    for step in range(1, 8):
+        store = [replace(entry, content=f"{entry.content} 修订 v{step}") for entry in store]
+        index = index.updated(store)
+        assert index.documents.size <= 2 * len(store) + 100
+    assert len(index.vocabulary) < 2 * len(Index.build(store).vocabulary)
+    for query in ("v7 fact 42", "第42号", "修订", "v3"):
+        assert answers(index, query) == answers(Index.build(store), query)
+
+
+def test_a_repeated_question_decodes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = Index.build(STORE)
+    first = rank(index, QUERIES[-1], PROFILES[0], now=NOW)
+
+    def fail(*_: object) -> None:
+        pytest.fail("rows were read again")
+
+    monkeypatch.setattr("wsmem.retrieval.term_rows.read_rows", fail)
+    assert rank(index, QUERIES[-1], PROFILES[0], now=NOW) == first
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    store=st.lists(entries, max_size=12),
+    query=texts,
+    limit=st.integers(1, 4),
+    weight=st.sampled_from([-1.0, -0.01, 0.5]),
+)
+def test_what_was_shown_lately_is_cut_as_in_the_full_ranking(
+    store: list[MemoryEntry], query: str, limit: int, weight: float
+) -> None:
+    profile = PROFILES[0].with_weights(surfaced=weight)
+    index, shown = Index.build(store), {"a", "b", "c"}
+    full = rank(index, query, profile, now=NOW, limit=None, surfaced=shown)
+    assert rank(index, query, profile, now=NOW, limit=limit, surfaced=shown) == full[:limit]
 
 
 def test_many_small_changes_keep_few_segments() -> None:

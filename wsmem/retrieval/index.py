@@ -129,7 +129,7 @@ class Index:
         differing = sorted({place for place in named if place < shared})
         if not differing and len(given) == len(self.given):
             return self
-        places = np.full(len(given), _NONE, dtype=np.int32)
+        places = np.empty(len(given), dtype=np.int32)
         places[:shared] = self.places[:shared]
         wanted = [*differing, *range(shared, len(given))]
         places[wanted] = found = self._known(given, wanted, differing)
@@ -192,8 +192,7 @@ class Index:
             stream = TermStream.read(batch, self.vocabulary, letters=True)
             segments.append(Segment.of(stream, first=documents.size))
             documents = documents.extended(batch, stream.lengths)
-        alive = np.ones(documents.size, dtype=bool)
-        alive[: len(self.alive)] = self.alive
+        alive = np.concatenate([self.alive, np.ones(len(fresh), dtype=bool)])
         alive[gone] = False
         lengths = documents.lengths
         size = self.size + len(fresh) - len(gone)

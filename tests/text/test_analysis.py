@@ -47,7 +47,7 @@ def test_a_text_becomes_these_terms(text: str, expected: str) -> None:
         ("WILL", "function", 0.2),
         ("部署", "subject", 1.0),
         ("什么", "function", 0.3),
-        ("的端", "subject", 0.6),
+        ("的端", "subject", 0.45),
         ("old", "lone", 1.0),
         ("时候", "lone", 1.0),
         ("库", "lone", 1.0),

@@ -49,7 +49,7 @@ letter or digit); nothing on its own (a function word)."""
 
 _ENGLISH_FUNCTION_WEIGHT = 0.2
 _CHINESE_FUNCTION_WEIGHT = 0.3
-_HALF_FUNCTION_WEIGHT = 0.6
+_HALF_FUNCTION_WEIGHT = 0.45
 
 _MARKED_LATIN = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _CAMEL_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -38,7 +38,9 @@ ResultT = TypeVar("ResultT")
 
 LOCAL = "local:"
 PATIENCE = 30.0
-"""Seconds to wait for a scheduler, for its first worker, or for another when the last one died."""
+"""Seconds to wait for the first worker, or for another when the last one died."""
+_CONNECTING = 10.0
+"""Seconds to wait for a scheduler, at most."""
 
 _POLL = 0.5
 """Seconds between two looks at whether anybody still works."""
@@ -300,7 +302,8 @@ def _work(wanted: Surroundings, function: Callable[[UnitT], ResultT], unit: Unit
 
 def _connected(cluster: str, address: str, patience: float) -> Iterator[Workers]:
     try:
-        client = Client(address, timeout=patience, set_as_default=False, name="wsmem")
+        wait = min(patience, _CONNECTING)
+        client = Client(address, timeout=wait, set_as_default=False, name="wsmem")
     except (OSError, ValueError) as error:
         raise ClusterError(
             cluster,

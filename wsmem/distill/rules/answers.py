@@ -43,7 +43,7 @@ _TRAIL = re.compile(
 )
 _NUMBER_NAMES = ("一1aA", "二两2bB", "三3cC", "四4dD")
 _NUMBERED = re.compile(
-    r"(?:方案|选项|办法|选|第)\s?([一二三四1-4A-Da-d])(?![\w])|(?<![\w])([A-D])\s?方案"
+    r"(?:方案|选项|办法|选|第)\s?([一二三四1-4A-Da-d])(?![A-Za-z0-9])|(?<![A-Za-z0-9])([A-D])\s?方案"
     r"|\b(?:option|plan|variant|approach|number)\s([1-4a-d])\b|\b(first|second|third)\b(?: one| option)?",
     re.IGNORECASE,
 )
@@ -95,7 +95,9 @@ def picks_option(sentences: Sequence[Sentence], exchange: Exchange) -> bool:
     """Whether a message opens with one of the options that stand open: "REST, because …"."""
     first = sentences[0]
     text = first.unquoted
-    if gates.is_question(text, states=True) or says("postpones", text) or says("task", text):
+    if gates.is_question(text, states=True) or says("postpones", text):
+        return False
+    if says("task", text) and not says("choice", exchange.asked):
         return False
     chosen = says("choice", exchange.asked) or says("choice", exchange.offered)
     opening = _OPENING.match(text)

@@ -12,6 +12,10 @@ _TAG_QUESTION = re.compile(
     r"ok(?:ay)?|please|alright|all right|thanks)\s*[?？。.!！]*$",
     re.IGNORECASE,
 )
+_INDIRECT = re.compile(
+    r"(?:别|不要|不用|少|老|总)[^，,。]{0,4}问我?[^，,。？?]{0,3}(?:要不要|是否|能不能|是不是|可不可以|行不行)[^，,。？?]*"
+)
+"""A question somebody does not want to be asked."""
 _FINAL_QUESTION_MARK = re.compile(r"[?？][\s”」』\")）]*$")
 
 _CLAUSES = re.compile(r"[^，,；;。]+(?:[，,；;。]\s*|$)")
@@ -27,7 +31,7 @@ def is_question(text: str, *, states: bool = False) -> bool:
         text: The sentence with its final mark.
         states: It is known to state something, so that a "which" in it does not ask.
     """
-    without_tag = _TAG_QUESTION.sub("", text)
+    without_tag = _TAG_QUESTION.sub("", _INDIRECT.sub(" ", text))
     if says("polite", without_tag):
         return False
     if _FINAL_QUESTION_MARK.search(without_tag):

@@ -129,6 +129,11 @@ def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
         return [taken_up]
     if cue == "rule" and says("manner_wish", text) and not says("here", text):
         cue = "preference"
+    wished = says("manner_wish", text) and _wishes(turn, place)
+    if cue is None and wished:
+        cue = "preference"
+    if cue == "preference" and not _is_personal(text) and _lays_down(turn, place):
+        cue = "decision"
     settled = says("commits", text) and _lays_down(turn, place)
     statement = _stated(turn, place, cue) if cue is not None and not settled else None
     if statement is None and _lays_down(turn, place):
@@ -163,6 +168,11 @@ def _own_words(spoken: Sequence[Sentence]) -> list[str]:
     first = pattern("nods").sub("", first).strip(" ，,。.!！：:—-")
     added = [first] if is_substantial(first) else []
     return [*added, *(other.text for other in spoken[1:])]
+
+
+def _is_personal(text: str) -> bool:
+    """Whether a sentence is about the speaker, the listener or how either works."""
+    return any(says(name, text) for name in ("persons", "manner", "code_things", "directs"))
 
 
 def _lays_down(turn: Turn, place: int) -> bool:

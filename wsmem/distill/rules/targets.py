@@ -44,6 +44,7 @@ _DAY = re.compile(
 
 
 _BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
+_PLACED = re.compile(r"([^，,。；;]{2,12}?)(?:就|是|都)?(?:在|位于)(?![用跑做])([^，,。；;]{2,12})")
 _NOWADAYS = re.compile(r"^\s*(?:现在|目前|如今|now,? )\s*", re.IGNORECASE)
 _SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SMALL_NUMBER = re.compile(rf"\b(?:{'|'.join(_SMALL)})\b", re.IGNORECASE)
@@ -255,12 +256,22 @@ def _other_owner(claim: str, clause: str) -> bool:
 
 def _other_predicate(claim: str, subject: str, clause: str) -> bool:
     """Whether a clause says of the very subject of a claim something else and no more."""
+    if _elsewhere(claim, clause):
+        return True
     verb = pattern("claim_verb").search(clause)
     if verb is None or subject_words(clause[: verb.start()]) != subject_words(subject):
         return False
     said = subject_words(claim[claim.find(subject) + len(subject) :])
     held = subject_words(clause[verb.end() :])
     return bool(said - held) and not held <= said
+
+
+def _elsewhere(claim: str, clause: str) -> bool:
+    """Whether the two say of one thing, in the same words, that it is in different places."""
+    one, other = _PLACED.search(claim), _PLACED.search(clause)
+    if one is None or other is None or subject_words(one[1]) != subject_words(other[1]):
+        return False
+    return bool(subject_words(one[1])) and one[2] != other[2]
 
 
 def _owner(text: str) -> str | None:

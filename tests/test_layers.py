@@ -19,8 +19,9 @@ LAYERS = (
 """From the bottom up: a layer may import itself and those before it."""
 
 HEAVY = (
-    "bm25s", "filelock", "ir_measures", "jinja2", "matplotlib", "mcp", "numpy", "openai", "pandas",
-    "pydantic", "rich", "scipy", "starlette", "typer", "uvicorn",
+    "bm25s", "dask", "distributed", "filelock", "ir_measures", "jinja2", "matplotlib", "mcp",
+    "numpy", "openai", "optuna", "pandas", "pydantic", "rich", "scipy", "starlette", "typer",
+    "uvicorn",
 )  # fmt: skip
 
 # The one path that must start fast is measured apart, in the tests of the command line.

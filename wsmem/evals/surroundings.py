@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PACKAGE = Path(__file__).resolve().parents[1]
+_SHIPPED = frozenset({".py", ".json", ".html", ".txt"})
+"""What an installation has; in a checkout other files lie about, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +71,11 @@ class Surroundings:
 def code_fingerprint(folder: Path = PACKAGE) -> str:
     """SHA-256 of a package's sources and data files, as they lay there at the first call.
 
-    Names and bytes count, places do not: two machines with equal code have equal fingerprints.
+    Names and bytes count, places do not: a checkout and an installation of the same code have
+    equal fingerprints.
     """
     digest = hashlib.sha256()
-    files = (path for path in folder.rglob("*") if path.suffix not in {".pyc", ".pyo"})
-    for path in sorted(path for path in files if path.is_file()):
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in _SHIPPED):
         digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

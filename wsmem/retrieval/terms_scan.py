@@ -169,7 +169,7 @@ def share_bound(profile: Profile, times: int, fields: int, norm: float) -> float
     )
 
 
-def length_norm(length: int, average: float) -> float:
+def length_norm(length: float, average: float) -> float:
     """BM25's k1 scaled by an entry's length against the average."""
     return SATURATION_K1 * (1.0 - LENGTH_B + LENGTH_B * (length / average))
 

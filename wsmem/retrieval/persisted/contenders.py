@@ -29,6 +29,8 @@ _FEW = 256
 """So many entries are weighed at once rather than chosen from."""
 _PROBED = 32
 """Entries beyond the limit that are weighed first, to set the mark."""
+_LENGTH_STEPS = 16
+"""Lengths are told apart by this part of the average."""
 _SLACK = 1e-6
 """Far above what the order of additions changes, and above the digits that make a tie."""
 _ENTRY_MOST = {"importance": 3.0, "recency": 3.0, "surfaced": 1.0}
@@ -94,8 +96,8 @@ class _Bounds:
 
     def __init__(self, source: TermSource, question: Question, profile: Profile) -> None:
         self._source, self._question, self._profile = source, question, profile
-        average = source.total_length / source.size or 1.0
-        self._norm = length_norm(source.shortest, average)
+        self._average = source.total_length / source.size or 1.0
+        self._norm = length_norm(source.shortest, self._average)
         terms, masses = question.query.terms, question.masses
         mass, weight = sum(masses) or 1.0, sum(term.weight for term in terms) or 1.0
         self._shares = {term.text: m / mass for term, m in zip(terms, masses, strict=True)}
@@ -113,12 +115,15 @@ class _Bounds:
     def reach(self, terms: Collection[str]) -> dict[int, float]:
         """What these terms may bring each entry that holds any of them."""
         found: dict[int, float] = {}
-        get = found.get
+        get, scale = found.get, _LENGTH_STEPS / self._average
+        by_held = _Table(self._profile, self._average)
         for term in terms:
             share, added = self._shares[term], self._added[term]
-            table = _Table(self._profile, self._norm, share, added)
-            for at, held in self._source.held(term, None).items():
-                found[at] = get(at, 0.0) + table[held]
+            holding = self._source.held(term, None)
+            lengths = self._source.lengths(holding.keys())
+            for at, held in holding.items():
+                bound = by_held[held][int(lengths[at] * scale)]
+                found[at] = get(at, 0.0) + share * bound + added
         return found
 
     def beside(self, terms: Collection[str]) -> float:
@@ -136,14 +141,26 @@ class _Bounds:
         return most + sum(each * self._shares[term] + self._added[term] for term in others)
 
 
-class _Table(dict[tuple[int, int], float]):
-    """What one term may bring, by how often and where an entry holds it."""
+class _Table(dict[tuple[int, int], "_ByLength"]):
+    """What a term may bring of its share, by how often and where an entry holds it."""
 
-    def __init__(self, profile: Profile, norm: float, share: float, added: float) -> None:
+    def __init__(self, profile: Profile, average: float) -> None:
         super().__init__()
-        self._profile, self._norm, self._share, self._added = profile, norm, share, added
+        self._profile, self._average = profile, average
 
-    def __missing__(self, held: tuple[int, int]) -> float:
-        bound = self._share * share_bound(self._profile, *held, self._norm) + self._added
-        self[held] = bound
+    def __missing__(self, held: tuple[int, int]) -> _ByLength:
+        self[held] = by_length = _ByLength(self._profile, self._average, held)
+        return by_length
+
+
+class _ByLength(dict[int, float]):
+    """The same by the entry's length, rounded down to a step."""
+
+    def __init__(self, profile: Profile, average: float, held: tuple[int, int]) -> None:
+        super().__init__()
+        self._profile, self._average, self._held = profile, average, held
+
+    def __missing__(self, step: int) -> float:
+        norm = length_norm(step * self._average / _LENGTH_STEPS, self._average)
+        self[step] = bound = share_bound(self._profile, *self._held, norm)
         return bound

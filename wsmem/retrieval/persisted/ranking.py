@@ -12,7 +12,7 @@ from wsmem.retrieval.persisted.contenders import weigh_contenders
 from wsmem.retrieval.persisted.joined import JoinedTerms
 from wsmem.retrieval.persisted.layout import PostingsUnusable
 from wsmem.retrieval.scoring import entry_earned, score_of
-from wsmem.retrieval.signals import FAMILY
+from wsmem.retrieval.signals import MS_PER_DAY
 from wsmem.retrieval.terms_scan import Question, terms_earned
 from wsmem.text.analysis import analyze_query
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from wsmem.retrieval.profile import Profile
     from wsmem.retrieval.terms_source import TermSource
     from wsmem.text.analysis import Query
+
+
+_RECENT_MS = 7 * MS_PER_DAY
+"""Beyond, `recency` is 0."""
 
 
 class Part(Protocol):
@@ -164,8 +168,11 @@ class _Search:
         surfaced: Collection[str],
     ) -> None:
         self._profile, self._query, self._now = profile, query, now
-        others = {name: 0.0 for name in profile.weights if FAMILY[name] != "entry"}
-        self._entry_profile = profile.with_weights(**others)
+        self._entry_weights = tuple(
+            max(0.0, profile.weights.get(name, 0.0))
+            for name in ("importance", "recency", "surfaced")
+        )
+        self._beside: dict[int, float] = {}
         filled = [number for number, part in enumerate(parts) if part.size]
         order = sorted(filled, key=lambda number: -parts[number].size)
         starts = accumulate((parts[number].size for number in order), initial=0)
@@ -222,7 +229,21 @@ class _Search:
         )
 
     def _beside_terms(self, at: int) -> float:
-        return score_of(self._entry_earned(at), self._entry_profile)
+        """What the signals of the entry alone give it, or a little more: it is asked of many."""
+        known = self._beside.get(at)
+        if known is None:
+            placed = self._of(at)
+            part, number = placed.part, at - placed.start
+            importance, recency, surfaced = self._entry_weights
+            held = part.importance(number)
+            known = importance * min(3.0, held) if importance and held > 0 else 0.0
+            changed = part.changed(number)
+            if recency and changed is not None and self._now - changed < _RECENT_MS:
+                known += recency * 3.0
+            if at in self._shown:
+                known += surfaced
+            self._beside[at] = known
+        return known
 
     def _ordered(self, scores: dict[int, float], limit: int | None) -> list[Match]:
         """Matches best first; only entries that are among them are read."""

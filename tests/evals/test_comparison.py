@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, bootstrap
 
 from wsmem.errors import InvalidInputError
 from wsmem.evals.comparison import ALPHA, Comparison, Pairing, Side, compare, holm
+from wsmem.evals.resampling import Table
 
 scores = st.lists(
     st.tuples(
@@ -51,6 +53,12 @@ def ratios(first: list[tuple[float, float]], second: list[tuple[float, float]]) 
 )
 def test_holm_by_hand(raw: list[float], corrected: list[float]) -> None:
     assert holm(raw) == pytest.approx(corrected)
+
+
+def test_holm_counts_a_test_only_for_values_it_can_reach() -> None:
+    """The second and third cannot be as small as 0.01, the third not even as small as 0.04."""
+    assert holm([0.01, 0.04, 0.5], [0.0, 0.02, 0.5]) == pytest.approx([0.01, 0.04, 0.5])
+    assert holm([0.01, 0.04, 0.5], [0.0, 0.01, 0.04]) == pytest.approx([0.02, 0.08, 0.5])
 
 
 @given(st.lists(st.floats(0, 1), max_size=12))
@@ -186,14 +194,72 @@ def test_a_sure_difference_within_the_margin_is_no_verdict() -> None:
 
 
 def test_effect_and_detectable_difference_follow_their_formulas() -> None:
-    differences = [0.1, 0.3, 0.2, 0.4]
-    found = one([0.0] * 4, [*differences], alpha=0.05)
+    differences = [0.1, 0.3, 0.2, 0.4] * 3
+    found = one([0.0] * 12, [*differences], alpha=0.05)
     spread = float(np.std(differences, ddof=1))
     assert found.effect == pytest.approx(0.25 / spread)
-    assert found.detectable == pytest.approx((1.959964 + 0.841621) * spread / 2, rel=1e-5)
+    # Student's quantiles for 11 degrees of freedom, from a printed table.
+    assert found.detectable == pytest.approx((2.200985 + 0.875530) * spread / 12**0.5, rel=1e-5)
     assert found.low is not None
     assert found.high is not None
     assert 0.1 <= found.low <= 0.25 <= found.high <= 0.4
+
+
+def test_where_too_few_clusters_could_find_anything_nothing_is_detectable() -> None:
+    """Eight swaps reach 2/256 at best, which is above half a percent."""
+    assert one([0.0] * 8, [0.1, 0.2] * 4).detectable is None
+    assert one([0.0] * 9, [0.1, 0.2, 0.3] * 3).detectable is not None
+
+
+def test_comparisons_that_can_never_find_anything_do_not_hide_one_that_does() -> None:
+    """A hundred groups of five queries cannot reach half a percent, so they cost it nothing."""
+    clear = Pairing.of_values("clear", [0.0] * 9, [1.0] * 9)
+    small = [Pairing.of_values(f"small {n}", [0.0] * 5, [1.0] * 5) for n in range(100)]
+    found = compare([clear, *small], resamples=0)
+    assert found[0].adjusted == found[0].p_value
+    assert found[0].verdict == "better"
+    assert {c.verdict for c in found[1:]} == {"inconclusive"}
+
+
+def test_a_pairing_has_a_margin_of_its_own() -> None:
+    values: tuple[list[float | None], list[float | None]] = ([0.5] * 12, [0.52] * 12)
+    wide = Pairing.of_values("wide", *values, margin=0.03)
+    narrow = Pairing.of_values("narrow", *values, margin=0.01)
+    assert [c.verdict for c in compare([wide, narrow])] == ["inconclusive", "better"]
+
+
+def test_the_interval_is_that_of_scipy_over_clusters() -> None:
+    random = np.random.default_rng(11)
+    first, second = random.random(40), random.random(40)
+    clusters = [str(at // 4) for at in range(40)]
+    pairing = Pairing.of_values("x", first.tolist(), second.tolist(), clusters=clusters)
+    (found,) = compare([pairing], resamples=20_000)
+    by_cluster = (second - first).reshape(10, 4).mean(axis=1)
+    other = bootstrap(
+        (by_cluster,),
+        np.mean,
+        n_resamples=20_000,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    assert (found.low, found.high) == pytest.approx((other.low, other.high), abs=0.005)
+
+
+@pytest.mark.parametrize("size", [18, 40, 150])
+def test_large_samples_of_signs_give_what_scipy_gives(size: int) -> None:
+    random = np.random.default_rng(size)
+    differences = np.where(random.random(size) < 0.4, 0.0, random.normal(0.1, 0.4, size)).round(2)
+    table = Table.of(
+        [[0.0] * size, [1.0] * size, differences.tolist(), [1.0] * size], clusters=None
+    )
+    assert table._signed(49_999, (1,)) == pytest.approx(table._sampled(49_999, (2,)), abs=0.006)
+
+
+def test_a_bound_stands_for_p_values_no_sample_can_reach() -> None:
+    found = one([0.0] * 60, [0.5] * 60)
+    assert found.p_value == pytest.approx(2 * np.exp(-30))
+    assert found.p_value is not None
+    assert found.p_value >= 2.0**-59  # what counting all swaps would give
 
 
 def test_many_units_are_sampled_and_the_sample_is_seeded() -> None:
@@ -241,56 +307,108 @@ def graded(random: np.random.Generator, size: int) -> np.ndarray:
     return np.where(random.random(size) < 0.6, random.integers(0, 2, size), random.random(size))
 
 
-def false_alarms(runs: int, family: int, *, seed: int, clustered: bool) -> int:
+def binary(random: np.random.Generator, size: int) -> np.ndarray:
+    """Found or not found."""
+    return (random.random(size) < 0.7).astype(float)
+
+
+def tied(random: np.random.Generator, size: int) -> np.ndarray:
+    """Nearly all queries are answered alike."""
+    return np.where(random.random(size) < 0.9, 1.0, random.random(size).round(1))
+
+
+def noisy(random: np.random.Generator, size: int) -> np.ndarray:
+    """No two values alike, some far off."""
+    return random.standard_t(2, size)
+
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+
+
+def false_alarms(
+    runs: int, family: int, *, seed: int, draw: Draw, sizes: tuple[int, int], per_cluster: int
+) -> int:
     """How many of so many A/A families hold any verdict although nobody is better."""
     random = np.random.default_rng(seed)
     found = 0
     for run in range(runs):
         pairings = []
         for number in range(family):
-            size = int(random.integers(12, 40))
-            one_system, other = graded(random, size), graded(random, size)
-            clusters: list[str | None] | None = None
-            if clustered:
-                clusters = [str(at // 3) for at in range(size)]
+            size = int(random.integers(*sizes))
+            names: list[str | None] = [str(at // per_cluster) for at in range(size)]
+            # What a cluster shares moves all of its queries, in one of the systems.
+            shared = np.repeat(draw(random, size), per_cluster)[:size] if per_cluster > 1 else 0.0
+            one_system, other = draw(random, size), draw(random, size) + shared
             # Who is first is drawn for every cluster: neither side can be the better one.
-            names = clusters or list(map(str, range(size)))
             coin = dict(zip(dict.fromkeys(names), random.random(size) < 0.5, strict=False))
             swap = np.array([coin[name] for name in names])
             first = np.where(swap, other, one_system).tolist()
             second = np.where(swap, one_system, other).tolist()
-            pairings.append(Pairing.of_values(f"{run}/{number}", first, second, clusters=clusters))
-        verdicts = [c.verdict for c in compare(pairings, swaps=999, resamples=2, seed=run)]
+            pairings.append(Pairing.of_values(f"{run}/{number}", first, second, clusters=names))
+        verdicts = [c.verdict for c in compare(pairings, swaps=1_999, resamples=0, seed=run)]
         found += any(verdict != "inconclusive" for verdict in verdicts)
     return found
 
 
 @pytest.mark.parametrize(
-    ("family", "clustered"),
+    ("draw", "family", "sizes", "per_cluster"),
     [
-        pytest.param(1, False, id="alone"),
-        pytest.param(3, False, id="three-together"),
-        pytest.param(1, True, id="clustered"),
+        pytest.param(graded, 1, (12, 40), 1, id="graded"),
+        pytest.param(graded, 4, (12, 40), 1, id="four-together"),
+        pytest.param(graded, 1, (36, 90), 3, id="clustered"),
+        pytest.param(binary, 1, (12, 60), 1, id="binary"),
+        pytest.param(binary, 1, (60, 120), 5, id="binary-clustered"),
+        pytest.param(tied, 1, (40, 120), 1, id="heavy-ties"),
+        pytest.param(tied, 6, (10, 80), 1, id="six-together-of-any-size"),
+        pytest.param(noisy, 1, (12, 40), 1, id="heavy-tails"),
+        pytest.param(graded, 2, (1, 10), 1, id="tiny"),
     ],
 )
 def test_a_system_beats_itself_in_less_than_one_of_a_hundred_families(
-    family: int, clustered: bool
+    draw: Draw, family: int, sizes: tuple[int, int], per_cluster: int
 ) -> None:
-    runs = 300
-    alarms = false_alarms(runs, family, seed=20261130 + family, clustered=clustered)
+    runs = 400
+    alarms = false_alarms(
+        runs,
+        family,
+        seed=20261130 + 10 * family + per_cluster,
+        draw=draw,
+        sizes=sizes,
+        per_cluster=per_cluster,
+    )
     assert alarms <= runs / 100
     # The true rate may be no higher than alpha: many more alarms than that are unlikely.
     assert binomtest(alarms, runs, ALPHA, alternative="greater").pvalue > 0.01
 
 
-def test_a_difference_of_the_detectable_size_is_mostly_found() -> None:
-    """Power: what is said to be detectable with 80 % is found in about as many runs."""
+@pytest.mark.parametrize(
+    ("size", "per_cluster", "ties"),
+    [
+        pytest.param(60, 1, 0.0, id="sixty-queries"),
+        pytest.param(20, 1, 0.0, id="twenty-queries"),
+        pytest.param(200, 1, 0.7, id="mostly-ties"),
+        pytest.param(120, 4, 0.0, id="clustered"),
+    ],
+)
+def test_a_difference_of_the_printed_size_is_mostly_found(
+    size: int, per_cluster: int, ties: float
+) -> None:
+    """What a first run prints as detectable with 80 % is then found in about as many runs."""
     random = np.random.default_rng(5)
-    size, spread, runs = 60, 0.2, 120
-    detectable = (2.8070 + 0.8416) * spread / size**0.5
-    seen = 0
-    for run in range(runs):
-        differences = random.normal(detectable, spread, size)
-        pairing = Pairing.of_values(str(run), [0.0] * size, [*differences.tolist()])
-        seen += compare([pairing], swaps=1999, resamples=2)[0].verdict == "better"
-    assert 0.65 <= seen / runs <= 0.95
+    names: list[str | None] = [str(at // per_cluster) for at in range(size)]
+
+    def drawn(effect: float) -> list[float]:
+        shared = np.repeat(random.normal(0, 0.1, size), per_cluster)[:size]
+        moved = random.normal(0, 0.2, size) + (shared if per_cluster > 1 else 0.0)
+        kept = np.where(random.random(size) < ties, 0.0, moved)
+        return [float(value) for value in kept + effect]
+
+    def compared(values: list[float], name: str) -> Comparison:
+        pairing = Pairing.of_values(name, [0.0] * size, [*values], clusters=names)
+        return compare([pairing], swaps=1_999, resamples=0)[0]
+
+    printed = [compared(drawn(0.0), str(n)).detectable for n in range(20)]
+    detectable = float(np.mean([value for value in printed if value is not None]))
+    runs = 120
+    seen = sum(compared(drawn(detectable), str(run)).verdict == "better" for run in range(runs))
+    assert 0.68 <= seen / runs <= 0.92

@@ -77,6 +77,7 @@ def test_every_state_is_measured_with_real_processes(run: LatencyRun) -> None:
         ("warm", RANKING),
         ("warm", "bm25"),
         ("process", BARE),
+        ("unfiled", BARE),
     }
     assert answered["warm", WSMEM] == answered["warm", "bm25"] == 9
     assert answered["process", WSMEM] == answered["process", BARE] == 9

@@ -39,8 +39,8 @@ def latency(
     ] = None,
     state: Annotated[
         list[str] | None,
-        typer.Option(metavar="STATE", help="warm, committing, writers, snapshot, fresh or "
-                     "process; repeatable. Default: all."),
+        typer.Option(metavar="STATE", help="warm, committing, writers, snapshot, fresh, "
+                     "process or unfiled; repeatable. Default: all."),
     ] = None,
     peer: Annotated[
         list[str] | None,

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 OPERATIONS = 5
 """What one checkpoint adds."""
+_WRITING = ("committing", "writers", "snapshot")
+"""States in which the store changes. The others ask the store itself: postings belong to the very
+files they were made from, and copies have none that are good."""
 _THINKING_S = 0.005
 """Between two recalls beside other work, so that asking alone does not take all of a processor."""
 _LONGEST_S = 60.0
@@ -67,8 +70,8 @@ def measure_state(plan: LatencyPlan, store: TimedStore, state: State) -> Finding
     Raises:
         SystemUnavailableError: a process that this state needs cannot be started.
     """
-    if state == "process":
-        return _processes(store)
+    if state in ("process", "unfiled"):
+        return _processes(store, postings=state == "process")
     measured = {
         "warm": _warm,
         "committing": _committing,
@@ -76,6 +79,8 @@ def measure_state(plan: LatencyPlan, store: TimedStore, state: State) -> Finding
         "snapshot": _changed_files,
         "fresh": _fresh,
     }[state]
+    if state not in _WRITING:
+        return asyncio.run(measured(plan, store))
     # Every state begins with the same files, whatever another one has added to its own.
     with store.copy() as copy:
         return asyncio.run(measured(plan, copy))
@@ -218,23 +223,24 @@ def settle() -> None:
             thread.join()
 
 
-def _processes(store: TimedStore) -> Findings:
+def _processes(store: TimedStore, *, postings: bool) -> Findings:
     """Whole processes, each beside an interpreter that does nothing."""
     findings = Findings()
-    with store.copy() as copy:
-        for number, query in enumerate((copy.warm_up[0], *copy.cold)):
-            answered = _process_recall(copy, query, number)
-            started = time.perf_counter()
-            subprocess.run([sys.executable, "-c", "pass"], check=True)
-            spent = (time.perf_counter() - started) * 1000
-            bare = Sample(query=number, ms=spent, language=query.language, length=query.length)
-            if number:  # the very first one writes byte code, and whatever a first recall keeps
-                findings.samples[WSMEM].append(answered)
-                findings.samples[BARE].append(bare)
+    for number, query in enumerate((store.warm_up[0], *store.cold)):
+        answered = _process_recall(store, query, number, postings=postings)
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        spent = (time.perf_counter() - started) * 1000
+        bare = Sample(query=number, ms=spent, language=query.language, length=query.length)
+        if number:  # the very first one writes byte code
+            findings.samples[WSMEM].append(answered)
+            findings.samples[BARE].append(bare)
     return findings
 
 
-def _process_recall(store: TimedStore, query: LabelledQuery, number: int) -> Sample:
+def _process_recall(
+    store: TimedStore, query: LabelledQuery, number: int, *, postings: bool
+) -> Sample:
     """`wsmem recall` from start to end.
 
     Raises:
@@ -242,9 +248,10 @@ def _process_recall(store: TimedStore, query: LabelledQuery, number: int) -> Sam
     """
     where = ("--cwd", CWD, "--memory-dir", str(store.root), "--json", "--", query.text)
     command = [sys.executable, "-m", "wsmem.cli.main", "recall", *where]
+    environment = _environment() | ({} if postings else {"WSMEM_POSTINGS": "off"})
     started = time.perf_counter()
     done = subprocess.run(  # noqa: S603  this interpreter and our own module
-        command, capture_output=True, encoding="utf-8", check=False, env=_environment()
+        command, capture_output=True, encoding="utf-8", check=False, env=environment
     )
     spent = (time.perf_counter() - started) * 1000
     if done.returncode not in (0, 1):  # 1 is an answer that is not whole

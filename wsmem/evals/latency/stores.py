@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wsmem.engine.chains import rings_in
 from wsmem.engine.keeping import write_summary
 from wsmem.evals.synthetic import labelled_queries, synthetic_entries
 from wsmem.scopes import workspace_scope
 from wsmem.settings import Settings
+from wsmem.store.postings import WORTHWHILE
+from wsmem.store.postings_writing import SETTLED_S
 from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -48,7 +52,7 @@ class TimedStore:
 
     @contextmanager
     def copy(self) -> Iterator[TimedStore]:
-        """The same store in a folder of its own, which may be written to."""
+        """The same entries in a store of their own, which may be written to; without postings."""
         with tempfile.TemporaryDirectory(prefix="wsmem-latency-") as folder:
             root = Path(folder) / "memory"
             shutil.copytree(self.root, root)
@@ -76,8 +80,15 @@ def timed_store(plan: LatencyPlan, size: int) -> Iterator[TimedStore]:
 
 
 def write_store(root: Path, entries: tuple[MemoryEntry, ...]) -> None:
-    """Write a store with these entries and their summary in the workspace that is asked."""
-    scope = workspace_scope(CWD)
-    with MemoryStore(root).transaction(scope) as transaction:
+    """Write a store with these entries and their summary in the workspace that is asked.
+
+    Where it is large enough for an engine to write postings in time, they are there already: a
+    store that is in use has them, and no engine begins to write them while it is being timed.
+    """
+    scope, store = workspace_scope(CWD), MemoryStore(root)
+    with store.transaction(scope) as transaction:
         transaction.set_entries(scope, entries)
         write_summary(transaction, scope, entries, Settings(memory_dir=str(root)))
+    if len(entries) >= WORTHWHILE:
+        time.sleep(SETTLED_S)  # before, its files are too young to be told from a later version
+        store.write_postings(scope, rings_of=rings_in)

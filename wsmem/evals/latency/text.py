@@ -14,6 +14,7 @@ STATE_WORDS: dict[str, str] = {
     "snapshot": "files changed since",
     "fresh": "first recall of an engine",
     "process": "whole process",
+    "unfiled": "whole process without postings",
 }
 
 

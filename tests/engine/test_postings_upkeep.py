@@ -92,6 +92,25 @@ def test_otherwise_nothing_is_written(tmp_path: Path, count: int, settings: dict
     run(tmp_path, steps, settings=settings)
 
 
+def test_a_memory_that_shrank_does_not_keep_its_old_words(tmp_path: Path) -> None:
+    fill(tmp_path, 30)
+
+    async def steps(engine: WorkspaceMemoryEngine, time: ManualTime) -> None:
+        await recall(engine, "网关")
+        await time.advance(QUIET_MS, idle=engine.idle)
+        assert b"29" in postings(tmp_path).read_bytes()
+        fill(tmp_path, 5)
+        await recall(engine, "网关")
+        await time.advance(30 * QUIET_MS, idle=engine.idle)
+        files = quick(tmp_path).open_files()
+        found = quick(tmp_path).open_postings(SCOPE, files)
+        assert found is not None
+        assert found.postings.postings.size == 5
+        files.close()
+
+    run(tmp_path, steps)
+
+
 def test_what_did_not_come_to_rest_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

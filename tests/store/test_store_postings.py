@@ -121,6 +121,7 @@ class TestBeingGood:
         entries_file(store).unlink()
         assert opened(store) is None
         assert write(store) == "absent"
+        assert not postings_file(store).exists()
 
     def test_other_code_ends_them(
         self, store: MemoryStore, monkeypatch: pytest.MonkeyPatch

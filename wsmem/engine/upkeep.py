@@ -35,6 +35,8 @@ REST = 20
 _WORK, _PAUSE_S = 32, 0.003
 """Entries between two pauses, in which whoever waits for the interpreter gets it."""
 
+_UNKNOWN = object()
+
 _log = logging.getLogger(__name__)
 
 
@@ -61,8 +63,10 @@ class PostingsUpkeep:
 
     def note(self, snapshot: ScopeSnapshot) -> None:
         """A scope is in use in this version; any thread may say so."""
-        stamp = snapshot.generation.entries
-        if len(snapshot.entries) >= WORTHWHILE and self._good.get(snapshot.key) != stamp:
+        if self._good.get(snapshot.key, _UNKNOWN) == snapshot.generation.entries:
+            return
+        # A file that outlives its entries would keep words that may have been taken out of them.
+        if len(snapshot.entries) >= WORTHWHILE or self._store.has_postings(snapshot):
             self._wanted[snapshot.key] = None
 
     def arm(self) -> None:
@@ -108,10 +112,10 @@ class PostingsUpkeep:
         scope = ScopeRef(key)
         stamp = self._store.read_scope(scope).generation.entries
         outcome = self._store.write_postings(scope, rings_of=rings_in, pause=self._pause)
-        if outcome in {"written", "current", "unsuitable"}:
-            self._good[key] = stamp
-        elif outcome != "absent":  # again, when it has come to rest
+        if outcome in {"unsettled", "changed", "busy"}:  # again, when it has come to rest
             self._wanted[key] = None
+        else:
+            self._good[key] = stamp
 
     def _pause(self) -> bool:
         """Let others work; whether to go on."""

@@ -49,6 +49,7 @@ when it is first rewritten.
 | `fs`, `faults` | every call that touches a file; the same with faults injected, for tests |
 | `codec`, `jsontext`, `salvage` | the shared formats; their JSON text; broken files |
 | `layout`, `access` | directories, names, keys, lock order; what all parts share |
+| `heads`, `postings`, `postings_writing` | scopes whose entries stay unread; the file for it |
 | `summary`, `checkpoints`, `wording`, `history` | the Markdown files and their words |
 | `archive`, `listing` | whole scopes: moved, removed, counted |
 | `purge`, `erasing` | one entry erased from everything |

@@ -74,6 +74,10 @@ class StoreAccess:
             self.remember(snapshot)
             return snapshot
 
+    def held(self, key: str) -> ScopeSnapshot | None:
+        """The committed state of a live scope if it is in memory; files are looked at, not read."""
+        return self._remembered(key, self.layout.scope(key))
+
     def read_in_passing(self, key: str) -> ScopeSnapshot:
         """The same, without keeping in memory what was not: for walks over all scopes."""
         directory = self.layout.scope(key)

@@ -100,11 +100,16 @@ class FiledScope(NamedTuple):
 
 def open_scope(access: StoreAccess, key: str, files: OpenFiles) -> FiledScope | None:
     """See `MemoryStore.open_postings`."""
-    if access.fs.stamp(postings_path(access, key)) is None:
+    if not has_postings(access, key):
         return None
     head = read_head(access, key)
     postings = open_postings(access, key, head.entries, files)
     return None if postings is None else FiledScope(head, postings)
+
+
+def has_postings(access: StoreAccess, key: str) -> bool:
+    """Whether there is a file at all, be it good or not."""
+    return access.fs.stamp(postings_path(access, key)) is not None
 
 
 def open_postings(

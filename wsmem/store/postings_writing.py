@@ -21,6 +21,7 @@ from wsmem.store.postings import (
     POSTINGS,
     OpenFiles,
     entries_path,
+    has_postings,
     open_postings,
     postings_path,
     version_of,
@@ -71,7 +72,7 @@ def write_postings(
     try:
         stamp = access.reader.generation(key, access.layout.scope(key)).entries
         if stamp is None:
-            return "absent"
+            return _drop(access, key)
         present = open_postings(access, key, stamp, files)
         if present is not None and present.postings.pages.intact():
             return "current"
@@ -86,6 +87,18 @@ def write_postings(
         raise write_error("writing postings", access, error) from error
     finally:
         files.close()
+
+
+def _drop(access: StoreAccess, key: str) -> WriteOutcome:
+    """Words of entries that are gone are not kept."""
+    if has_postings(access, key):
+        try:
+            with locked(access, [key], timeout=0):
+                if access.fs.stamp(entries_path(access, key)) is None:
+                    drop_postings(access, key)
+        except LockTimeoutError:
+            return "busy"
+    return "absent"
 
 
 def drop_postings(access: StoreAccess, key: str) -> None:

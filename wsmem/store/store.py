@@ -78,6 +78,14 @@ class MemoryStore:
         """
         return self._access.read(scope.key)
 
+    def held(self, scope: ScopeLike) -> ScopeSnapshot | None:
+        """The committed state of a scope if it is in memory already, else `None`.
+
+        Raises:
+            UnreadableFileError: the system refused to look at one of its files.
+        """
+        return self._access.held(scope.key)
+
     def exists(self, scope: ScopeLike) -> bool:
         """Whether anything was ever written to a scope; reads no file."""
         from wsmem.store.heads import scope_exists
@@ -118,6 +126,12 @@ class MemoryStore:
         from wsmem.store.postings import open_scope
 
         return open_scope(self._access, scope.key, files)
+
+    def has_postings(self, scope: ScopeLike) -> bool:
+        """Whether a scope has a postings file, be it good or not; reads nothing."""
+        from wsmem.store.postings import has_postings
+
+        return has_postings(self._access, scope.key)
 
     def open_files(self) -> OpenFiles:
         """Holds what `open_postings` opens, until it is closed."""

@@ -57,7 +57,7 @@ def build_postings(
     Args:
         records: In the order of the store.
         head: What the file's head is to say beside what the reader itself needs.
-        pause: Called before each entry is read; `False` stops the work.
+        pause: Called before each entry is read, and later between steps; `False` stops the work.
 
     Raises:
         ValueError: there is more than the format can count.
@@ -67,8 +67,11 @@ def build_postings(
     vocabulary = Vocabulary()
     stream = TermStream.read(_until_stopped(kept, pause), vocabulary)
     terms, numbers, sections = _dictionary(list(vocabulary.numbers))
+    _stop_unless(pause())
     postings = _sorted(stream, numbers, len(kept))
+    _stop_unless(pause())
     sections |= _postings(postings, len(terms)) | _letters(postings, terms, len(kept))
+    _stop_unless(pause())
     sections |= _columns(kept, stream.lengths)
     groups = json.dumps(_groups(record.entry for record in kept)).encode()
     sections["groups"] = ("B", groups)
@@ -83,9 +86,13 @@ def build_postings(
 
 def _until_stopped(records: Iterable[Record], pause: Callable[[], bool]) -> Iterator[MemoryEntry]:
     for record in records:
-        if not pause():
-            raise BuildStoppedError
+        _stop_unless(pause())
         yield record.entry
+
+
+def _stop_unless(wanted: bool) -> None:  # noqa: FBT001 - reads as a sentence
+    if not wanted:
+        raise BuildStoppedError
 
 
 def _dictionary(vocabulary: list[str]) -> tuple[list[str], Ints, Sections]:

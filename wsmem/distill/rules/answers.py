@@ -32,19 +32,23 @@ _SHARED = 0.6
 """Share of the words of an answer's opening that stand among the options."""
 
 _PIECE = re.compile(r"[^。！？；;!?\n]+?(?:[。！？；;!?]+|\.(?=\s|$)|\n|$)")
-_OPENING = re.compile(r"^(.{1,60}?)(?:\s*(?:[，,。;；：:！!—]|\.(?!\w))|\s+[—-]\s|$| (?:because|since|as)\b)")
+_OPENING = re.compile(
+    r"^(.{1,60}?)(?:\s*(?:[，,。;；：:！!—]|\.(?!\w))|\s+[—-]\s|$| (?:because|since|as)\b)"
+)
 _LEAD = re.compile(
     r"^(?:(?:好[的吧]?|行|嗯|那就|那|还是|就|先|我?们?选|用|走|定|做|放|上|我要|要|"
     r"ok(?:ay)?|yes|then|so|let'?s (?:go with|use|do|take)|go with|going with|use|the)[，, ]*)+",
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    r"(?:[吧了呗]|好了|就行|就够|够了|先|优先| then| it is| first| please| for (?:me|us|now))+$", re.IGNORECASE
+    r"(?:[吧了呗]|好了|就行|就够|够了|先|优先| then| it is| first| please| for (?:me|us|now))+$",
+    re.IGNORECASE,
 )
 _NUMBER_NAMES = ("一1aA", "二两2bB", "三3cC", "四4dD")
 _NUMBERED = re.compile(
     r"(?:方案|选项|办法|选|第)\s?([一二三四1-4A-Da-d])(?![A-Za-z0-9])|(?<![A-Za-z0-9])([A-D])\s?方案"
-    r"|\b(?:option|plan|variant|approach|number)\s([1-4a-d])\b|\b(first|second|third)\b(?: one| option)?",
+    r"|\b(?:option|plan|variant|approach|number)\s([1-4a-d])\b"
+    r"|\b(first|second|third)\b(?: one| option)?",
     re.IGNORECASE,
 )
 _ORDINALS = {"first": "1", "second": "2", "third": "3"}
@@ -56,7 +60,8 @@ _SIDE_BY_SIDE = re.compile(
 )
 _LEADS_UP = re.compile(
     r"^.{0,60}?(?:我(?:的)?(?:建议|推荐|倾向(?:于)?|会)|建议(?:是)?|推荐|"
-    r"\bi(?:'d| would)? ?(?:suggest|recommend|propose)(?: that| to)?|my (?:suggestion|recommendation) is(?: to)?)"
+    r"\bi(?:'d| would)? ?(?:suggest|recommend|propose)(?: that| to)?|"
+    r"my (?:suggestion|recommendation) is(?: to)?)"
     r"[：:，,]?\s*",
     re.IGNORECASE,
 )
@@ -173,7 +178,10 @@ def _numbered(text: str, offered: str) -> str | None:
     else:
         return None
     for mark in marks:
-        described = re.match(r"[：:、,.，)）\s]*(?:是|is)?\s*([^。；;\n]+?)(?=[。；;\n]|\.\s|\.?$)", offered[mark.end :])
+        described = re.match(
+            r"[：:、,.，)）\s]*(?:是|is)?\s*([^。；;\n]+?)(?=[。；;\n]|\.\s|\.?$)",
+            offered[mark.end :],
+        )
         if mark.number == wanted and described and is_substantial(described[1]):
             return described[1]
     return None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wsmem.operations.contract import DistillRequest
     from wsmem.records import MemoryMessage
 
-NAME = "rules@1"
+NAME = "rules@2"
 
 _MORE_WORDS = 2
 """Words a statement must have beyond an entry to be more than a repetition of it."""

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from wsmem.distill.rules import gates
-from wsmem.distill.rules.answers import Exchange, is_bare_yes, picks_option, proposal_taken_up, question_in, weighs
+from wsmem.distill.rules.answers import (
+    Exchange,
+    is_bare_yes,
+    picks_option,
+    proposal_taken_up,
+    question_in,
+    weighs,
+)
 from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
@@ -23,7 +30,7 @@ from wsmem.distill.rules.writing import (
 from wsmem.redaction.redact import contains_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from wsmem.distill.rules.cues import Cue
     from wsmem.distill.rules.sentences import Sentence
@@ -35,10 +42,6 @@ _ELABORATIONS = 2
 _CLOSED = 3
 """Sentences before "that's final" that are taken to be final."""
 
-_DATED = re.compile(
-    r"(?:这几天|这两天|今天)(?=的?(?:对比|讨论|评估|调研|压测|测试|会|试用))|今天(?=[^，,。]{0,6}(?:会|评审|讨论|商量|定下|敲定|拍板|确定))|(?:^today|\btoday'?s (?:\w+ )?(?:sync|meeting|standup|stand-up|review|call|planning|retro))(?=,? we)|\buntil\b",
-    re.IGNORECASE,
-)
 _CJK = re.compile(r"[一-鿿]")
 
 
@@ -105,42 +108,48 @@ def hear(turns: Sequence[Turn]) -> list[Heard]:
 
 
 def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
+    """What one sentence gives to keep; several statements where it asks for a list."""
     text = gates.without_unchanged(turn.sentences[place].unquoted)
-    cue = cue_of(text)
     if says("not_to_keep", text):
         return []
-    if cue == "request":
-        before = previous.sentences if previous else ()
-        found = requested(turn.sentences, place, before)
-        own = {id(sentence) for sentence in turn.sentences}
-        return [
-            Heard(
-                text=wanted.text,
-                cue="request",
-                message=turn.message
-                if previous is None or any(id(sentence) in own for sentence in wanted.sources)
-                else previous.message,
-                used=[*wanted.sources, turn.sentences[place]],
-            )
-            for wanted in found
-        ]
+    if cue_of(text) == "request":
+        return _requests(turn, place, previous)
     taken_up = _taken_up(turn, place)
     if taken_up is not None:
         return [taken_up]
-    if cue == "rule" and says("manner_wish", text) and not says("here", text):
-        cue = "preference"
-    wished = says("manner_wish", text) and _wishes(turn, place)
-    if cue is None and wished:
-        cue = "preference"
-    if cue == "preference" and not _is_personal(text) and _lays_down(turn, place):
-        cue = "decision"
-    settled = says("commits", text) and _lays_down(turn, place)
-    statement = _stated(turn, place, cue) if cue is not None and not settled else None
-    if statement is None and _lays_down(turn, place):
-        statement = _stated(turn, place, "decision")
-    if statement is None and _wishes(turn, place):
-        statement = _stated(turn, place, "preference")
-    return [statement] if statement is not None else []
+    stated = (_stated(turn, place, cue) for cue in _cues(turn, place, text))
+    first = next((statement for statement in stated if statement is not None), None)
+    return [first] if first is not None else []
+
+
+def _requests(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
+    """What a request to remember is about, which may be the message before."""
+    found: list[Heard] = []
+    own = {id(sentence) for sentence in turn.sentences}
+    for wanted in requested(turn.sentences, place, previous.sentences if previous else ()):
+        here = previous is None or any(id(sentence) in own for sentence in wanted.sources)
+        message = turn.message if here or previous is None else previous.message
+        used = [*wanted.sources, turn.sentences[place]]
+        found.append(Heard(text=wanted.text, cue="request", message=message, used=used))
+    return found
+
+
+def _cues(turn: Turn, place: int, text: str) -> Iterator[Cue]:
+    """Why a sentence may be worth keeping, the likeliest reason first."""
+    cue = cue_of(text)
+    lays_down, wishes = _lays_down(turn, place), _wishes(turn, place)
+    about_manner = says("manner_wish", text) and not says("here", text)
+    if about_manner and (cue == "rule" or (cue is None and wishes)):
+        yield "preference"
+    settles = says("commits", text) or (cue == "preference" and not _is_personal(text))
+    if lays_down and settles:
+        yield "decision"
+    if cue is not None:
+        yield cue
+    if lays_down:
+        yield "decision"
+    if wishes:
+        yield "preference"
 
 
 def _wishes(turn: Turn, place: int) -> bool:
@@ -226,7 +235,7 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     # "Today we decided" dates a decision, "until we are ten" bounds it: neither is the moment.
     if cue == "preference" and _is_off_topic(turn, place):
         return False
-    moment = _DATED.sub("", text) if cue == "decision" else text
+    moment = pattern("dated").sub("", text) if cue == "decision" else text
     if gates.is_of_the_moment(moment, lasting=lasting or cue in {"preference", "decision"}):
         return False
     if cue == "decision" and is_soft(text):

@@ -33,7 +33,8 @@ _SHORT_POINTER = 10
 _GAP = re.compile(r"[\s：:，,、。!！—-]*")
 _POINTER = re.compile(r"这|那|\b(?:this|that|it|these|one)\b", re.IGNORECASE)
 _REMEMBERS = re.compile(
-    r"(?:\b(?:i|we|they|he|she|do you)(?: still| also| vaguely| clearly)?|(?<![帮给替跟和让])我们?|他|她)\s*$",
+    r"(?:\b(?:i|we|they|he|she|do you)(?: still| also| vaguely| clearly)?|"
+    r"(?<![帮给替跟和让])我们?|他|她)\s*$",
     re.IGNORECASE,
 )
 _WHY = re.compile(

@@ -294,9 +294,7 @@ def _counted(text: str) -> set[str]:
     return found
 
 
-def _one_for_another(
-    said: set[tuple[str, str | None]], held: set[tuple[str, str | None]]
-) -> bool:
+def _one_for_another(said: set[tuple[str, str | None]], held: set[tuple[str, str | None]]) -> bool:
     """Whether each side has a single amount, of units that do not tell them apart."""
     if len(said) != 1 or len(held) != 1:
         return False

@@ -1,8 +1,8 @@
 """Sentences that lay down how something is to be, known by their build and not by a phrase.
 
-People seldom say "we have decided". They say how it is going to be and what speaks for it: "jobs go
-through Celery, not cron: nobody notices when cron fails". Such a sentence arranges something, and it
-sets another way aside or gives grounds, or both; it is no opinion, order, account or explanation.
+People seldom say "we have decided". They say how it is going to be and what speaks for it: "jobs
+go through Celery, not cron: nobody notices when cron fails". Such a sentence arranges something,
+and it sets another way aside or gives grounds, or both; it is no opinion, order or account.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sentences that say how the user wants to work or be answered, known by their build.
 
-A wish is a taste about code or about talk ("I still like early returns more"), a direction with a
-standing reason of the speaker's own ("I don't use a mouse, so give me the shortcuts"), or a direction
+A wish is a taste about code or about talk ("I still like early returns more"), a direction with
+a standing reason of the speaker's own ("I don't use a mouse, so give me the shortcuts"), or one
 about the listener's ways ("stop adding docstrings"). An order about one place in the code is none.
 """
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from wsmem.distill.rules.sentences import Sentence
 
-_CLAUSE = re.compile(r"[，,；;：:。！!]\s*|\s[—-]\s|\.\s+|\s(?=so\s)|\s(?=because\s)", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[，,；;：:。！!]\s*|\s[—-]\s|\.\s+|\s(?=so\s)|\s(?=because\s)", re.IGNORECASE
+)
 
 _NEVER = re.compile(r"(?:别|不要|不用|少|don't|do not|never|no|not|avoid|stop)", re.IGNORECASE)
 
@@ -48,7 +50,7 @@ def is_wish(sentence: Sentence, following: Sequence[Sentence]) -> bool:
 
 
 def _directs_for_a_reason(clauses: Sequence[str]) -> bool:
-    """Whether one clause says what the speaker is like and another what follows for the listener."""
+    """Whether one clause says what the speaker is like, another what follows from it."""
     states = [number for number, clause in enumerate(clauses) if says("self_state", clause)]
     directs = [number for number, clause in enumerate(clauses) if says("directs", clause.strip())]
     if len(directs) > 1 and says("code_things", clauses[directs[0]]):

@@ -25,7 +25,8 @@ _OF_CHANGE = frozenset(
     actually correction correct wrong update updated change changed move moved switch switched
     migrate migrated replace replaced rename renamed upgrade upgraded raise raised lower lowered
     longer anymore instead rather earlier outdated stale old new said told meant mistake sorry
-    please note remember reminder remind repeat again once known usual ever decided decision mixed backwards today yesterday last week month quarter
+    please note remember reminder remind repeat again once known usual ever decided decision mixed
+    backwards today yesterday last week month quarter
     """.split()
 )
 _OF_CHANGE_ZH = re.compile(

@@ -62,7 +62,14 @@ def test_a_formula_chooses_what_is_maximised(tmp_path: Path) -> None:
         pytest.param(["--trials", "0"], "find nothing", id="no-trials"),
         pytest.param(["--dataset", "three"], "no dataset named 'three'", id="set"),
         pytest.param(["--start", "reference"], "only terms matching", id="start"),
-        pytest.param(["--storage", "sqlite:///x.db"], "keeps no trials", id="storage"),
+        pytest.param(
+            ["--storage", "sqlite:///x.db", "--sampler", "ascent"], "keeps no trials", id="storage"
+        ),
+        pytest.param(
+            ["--storage", "nosuch://x", "--jobs", "1", "--step", "none"],
+            "the storage nosuch://x cannot be used",
+            id="storage-of-no-kind",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(

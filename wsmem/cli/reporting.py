@@ -14,7 +14,9 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder that eval --out wrote.")],
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A folder that eval --out or tune wrote.")
+    ],
     *,
     out: Annotated[
         str | None,
@@ -25,8 +27,14 @@ def report(
     """Write a report and print its path."""
     from wsmem.evals.report.page import write_report  # noqa: PLC0415  slow to import
     from wsmem.evals.run import Run  # noqa: PLC0415
+    from wsmem.evals.tuning.page import write_report as write_tuning  # noqa: PLC0415
+    from wsmem.evals.tuning.run import TuningRun, is_tuning  # noqa: PLC0415
 
-    path = write_report(Run.load(Path(run)), None if out is None else Path(out))
+    folder, file = Path(run), None if out is None else Path(out)
+    if is_tuning(folder):
+        path = write_tuning(TuningRun.load(folder), file)
+    else:
+        path = write_report(Run.load(folder), file)
     print(path)
     if open_it:
         import webbrowser  # noqa: PLC0415  needed here only

@@ -45,7 +45,9 @@ def tune(
         ),
     ] = None,
     trials: Annotated[int, typer.Option(metavar="N", help="Trials of each search.")] = 1000,
-    sampler: Annotated[str, typer.Option(metavar="NAME", help="ascent, cma-es or tpe.")] = "ascent",
+    sampler: Annotated[
+        str, typer.Option(metavar="NAME", help="tpe, cma-es, ascent, or one and then the ascent.")
+    ] = "cma-es+ascent",
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of everything random.")] = 0,
     start: Annotated[
         str, typer.Option(metavar="NAME|PATH", help="The profile to begin from.")
@@ -102,6 +104,7 @@ def tune(
     """Tune, print the gains, and say where the profile is."""
     from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
     from wsmem.evals.tuning.objective import Objective  # noqa: PLC0415
+    from wsmem.evals.tuning.page import write_report  # noqa: PLC0415
     from wsmem.evals.tuning.search import Search, sampler_named  # noqa: PLC0415
     from wsmem.evals.tuning.space import Space  # noqa: PLC0415
     from wsmem.evals.tuning.tuner import Tuning  # noqa: PLC0415
@@ -135,6 +138,7 @@ def tune(
     with _progress() as on_progress:
         run = carry_out(tuning, on_progress=on_progress)
     _print(run)
+    note(f"report: {write_report(run)}")
 
 
 def _held(text: str) -> tuple[str, float]:

@@ -76,7 +76,7 @@ def test_the_profile_can_be_loaded_and_says_where_it_comes_from(run: TuningRun) 
     assert profile.to_json() == run.profile
     provenance = profile.provenance
     assert provenance["objective"] == str(Objective())
-    assert provenance["search"] == "ascent, 20 trials, seed 0"
+    assert provenance["search"] == "cma-es+ascent, 20 trials, seed 0"
     assert set(provenance["tuned_on"]) == {"a-zh", "a-en", "b"}
     assert provenance["tuned_on"]["a-zh"].startswith("dev ")
     assert {"default", "wsmem:reference"} < set(provenance["gain"])
@@ -161,7 +161,7 @@ def test_an_impossible_study_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="limit"):
         replace(study, limit=0)
     with pytest.raises(InvalidInputError, match="storage"):
-        replace(study, storage="sqlite:///x.db")
+        replace(study, search=Search(sampler="ascent"), storage="sqlite:///x.db")
 
 
 def figures(dataset: str, **ndcg: list[float]) -> SetFigures:

@@ -39,13 +39,13 @@ def test_two_processes_share_a_study_and_the_death_of_one_loses_no_trial(
     tmp_path: Path, place: str, started: list[subprocess.Popen[str]]
 ) -> None:
     place = place.format(tmp_path)
-    for names in (("dies", "lives", "3"), ("lives", "dies", "0")):
+    for names in (("dies", "lives", "2"), ("lives", "dies", "0")):
         command = [sys.executable, str(SEARCH), place, str(tmp_path), *names]
         started.append(
             subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         )
     dies, lives = started
-    while not (tmp_path / "dies.3").exists():
+    while not (tmp_path / "dies.2").exists():
         assert dies.poll() is None, dies.communicate()[1]
         time.sleep(0.01)
     dies.send_signal(signal.SIGKILL)
@@ -55,7 +55,8 @@ def test_two_processes_share_a_study_and_the_death_of_one_loses_no_trial(
     trials = _shared_study(_optuna(), Storage(place=place, study=STUDY)).get_trials()
     played = Counter(trial.user_attrs["author"] for trial in trials)
     assert len(played) == 2
-    assert 3 * ROUND in played.values()  # those of the one that died
+    # Those of the one that died; a third round may be cut short by what the other has played.
+    assert 2 * ROUND in played.values()
     assert [trial.number for trial in trials] == list(range(len(trials)))
     assert len(trials) >= TRIALS
     assert {trial.state.name for trial in trials} == {"COMPLETE"}

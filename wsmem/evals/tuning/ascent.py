@@ -1,8 +1,8 @@
-"""Coordinate ascent: one parameter at a time, the rest held; the plain method to measure others by.
+"""Coordinate ascent: one parameter at a time, the rest held.
 
-A trial costs a millisecond here, and half of what a sampler does in that time is bookkeeping. The
-step is a share of the parameter's range. It is widened where it led uphill and narrowed where it
-did not, and parameters take turns in a seeded order.
+It climbs faster than a sampler, and never leaves the hill it is on. The step is a share of the
+parameter's range, widened where it led uphill and narrowed where it did not; parameters take turns
+in a seeded order.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Ascent:
         start: Where it begins; this is the first trial.
         value: The objective, to be as large as possible.
         seed: Of the order in which parameters take turns.
+        known: The value of the start, where it has been tried before.
     """
 
     def __init__(
@@ -37,13 +38,14 @@ class Ascent:
         value: Callable[[Parameters], float],
         *,
         seed: int,
+        known: float | None = None,
     ) -> None:
         self._ranges, self._evaluate = dict(ranges), value
         self._random = random.Random(seed)
         self._steps = dict.fromkeys(self._ranges, _FIRST)
         self.best = dict(start)
-        self.value = value(self.best)
-        self.history = [self.value]
+        self.value = value(self.best) if known is None else known
+        self.history = [self.value] if known is None else []
         """The objective of every trial."""
 
     def step(self, most: int) -> None:

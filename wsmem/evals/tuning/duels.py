@@ -15,6 +15,8 @@ are exactly 0, so a search may be off in the last digits; figures that are repor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -56,7 +58,15 @@ class Outcome(NamedTuple):
     """NaN for a set without queries that should recall nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Block(NamedTuple):
+    """Duels that stand together, without the signals in which none of them differs."""
+
+    span: slice
+    rows: Ints
+    differences: Singles
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Duels:
     """The open duels of one or more sets, set after set."""
 
@@ -97,7 +107,10 @@ class Duels:
         """
         vector = np.array([weights.get(name, 0.0) for name in self.signals])
         tie = _TIE * max(float(np.abs(vector).max(initial=0.0)), 1e-30)
-        wins = np.append(vector, tie).astype(np.float32) @ self.differences > 0
+        weighed = np.append(vector, tie).astype(np.float32)
+        wins = np.empty(len(self), dtype=np.bool_)
+        for block in self._blocks:
+            np.greater(weighed[block.rows] @ block.differences, 0, out=wins[block.span])
         if share > 0:
             wins &= _enough(self.shares, self.terms, share, cap)
         count = np.concatenate([[0], np.cumsum(wins, dtype=np.int32)])[self.ends]
@@ -115,6 +128,17 @@ class Duels:
         )
         blank = np.full(len(self.sets), np.nan)
         return Outcome(ndcg, np.divide(recalled, asked, out=blank, where=asked > 0))
+
+    @cached_property
+    def _blocks(self) -> list[_Block]:
+        """The differences set by set: few sets have every signal, and a trial reads all of this."""
+        edges = [0, *self.ends[np.flatnonzero(np.diff(self.entry_sets))].tolist(), len(self)]
+        found = []
+        for start, end in pairwise(edges):
+            span = slice(start, end)
+            rows = np.flatnonzero(self.differences[:, span].any(axis=1))
+            found.append(_Block(span, rows, np.ascontiguousarray(self.differences[rows, span])))
+        return found
 
     def of(self, sets: Sequence[str]) -> Duels:
         """The duels of some of the sets, in the order given."""

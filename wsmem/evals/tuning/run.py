@@ -1,12 +1,15 @@
 """Run folders of tuning: written once a study is whole, read by the page and by notebooks.
 
-manifest.json           circumstances: versions, commit, settings, checksums, trials a second
-profile.json            what was found: a weight profile, ready for `wsmem eval --profile`
-results.json            searches, figures by set, gains with their verdicts
-queries/DATASET.jsonl   nDCG of every query by system
-ledger.jsonl            finished searches; a study that was broken off goes on from there
-studies.journal         trials, as Optuna keeps them
-cache/                  signals and duels; may be removed, and is made again
+    manifest.json           circumstances: versions, commit, settings, checksums, trials a second
+    profile.json            what was found: a weight profile, ready for `wsmem eval --profile`
+    results.json            searches, figures by set, gains with their verdicts, ablation, curve
+    queries/DATASET.jsonl   nDCG of every query by system
+    report.html             all of it for people
+    ledger.jsonl            finished searches; a study that was broken off goes on from there
+    studies.journal         trials, as Optuna keeps them
+    cache/                  signals and duels; may be removed, and is made again
+
+Equal studies over equal files give equal results and weights.
 """
 
 from __future__ import annotations
@@ -60,6 +63,11 @@ def claim(folder: Path) -> None:
         raise RunFolderError(str(folder), problem, "choose another folder, or empty it")
 
 
+def is_tuning(folder: Path) -> bool:
+    """Whether a folder holds a run of wsmem tune."""
+    return _kind(folder / MANIFEST) == KIND
+
+
 def _kind(path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8")).get("kind")
@@ -106,6 +114,7 @@ def write_run(
     figures: Sequence[SetFigures],
     gains: Iterable[Gain],
     ablation: Sequence[Mapping[str, Any]],
+    curve: Sequence[Mapping[str, Any]],
 ) -> TuningRun:
     """Write a finished study; the files of an earlier one in the folder are replaced."""
     (folder / MANIFEST).unlink(missing_ok=True)  # a folder with a manifest is a whole run
@@ -121,6 +130,7 @@ def write_run(
         "figures": [figures_json(item) for item in figures],
         "gains": [gain.to_json() for gain in gains],
         "ablation": [dict(row) for row in ablation],
+        "curve": [dict(row) for row in curve],
     }
     text = ",\n".join(
         f"{strict_json(name)}: [\n" + ",\n".join(strict_json(row) for row in rows) + "\n]"

@@ -296,8 +296,15 @@ def carry_out(
     }
 
 
-def write_duels(duels: Duels, folder: Path) -> Path:
-    """Put the duels of a study where its workers can be given them."""
-    path = folder / "duels.npz"
+def write_duels(duels: Duels, folder: Path, *, data: str) -> Path:
+    """Put the duels of a study where its workers can be given them.
+
+    Args:
+        duels: Of all sets.
+        folder: Other studies may have theirs there.
+        data: Stands for the content of the sets.
+    """
+    key = unit_key({"data": data, "signals": list(duels.signals), "k": duels.k})
+    path = folder / f"study-{key[:16]}-duels.npz"
     save_duels(duels, path)
     return path

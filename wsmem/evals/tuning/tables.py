@@ -86,3 +86,23 @@ def _gain(row: Mapping[str, Any] | None) -> str:
     if row["low"] is not None:
         text += f" [{row['low']:+.3f}, {row['high']:+.3f}]"
     return f"{text} {row['verdict']}"
+
+
+def peer_rows(run: TuningRun) -> list[dict[str, Any]]:
+    """Every system's mean over the sets of the validation on which it was scored, best first."""
+    figures = [row for row in run.results["figures"] if row["part"] == "validation"]
+    names = dict.fromkeys(name for row in figures for name in row["ndcg"])
+    rows = []
+    for name in names:
+        values = [row["ndcg"][name] for row in figures if row["ndcg"].get(name) is not None]
+        shares = [row["false_recall"].get(name) for row in figures]
+        known = [share for share in shares if share is not None]
+        rows.append(
+            {
+                "system": name,
+                "sets": len(values),
+                "ndcg": sum(values) / len(values) if values else 0.0,
+                "false_recall": sum(known) / len(known) if known else None,
+            }
+        )
+    return sorted(rows, key=lambda row: -row["ndcg"])

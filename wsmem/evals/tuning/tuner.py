@@ -21,6 +21,7 @@ from wsmem.evals.tuning.cached import (
     tuning_split,
 )
 from wsmem.evals.tuning.duels import cached_duels, stacked
+from wsmem.evals.tuning.findings import ablation, learning_curve
 from wsmem.evals.tuning.objective import Objective
 from wsmem.evals.tuning.peers import REFERENCE, VARIANTS, score_peers
 from wsmem.evals.tuning.run import CACHE, JOURNAL, circumstances, claim, write_run
@@ -29,11 +30,9 @@ from wsmem.evals.tuning.study import (
     FIT,
     FOLD,
     STEPS,
-    WITHOUT,
     Unit,
     carry_out,
     group_by_set,
-    parameters_value,
     units,
     write_duels,
 )
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from wsmem.evals.tuning.duels import Duels
     from wsmem.evals.tuning.peers import PeerScores
     from wsmem.evals.tuning.run import TuningRun
-    from wsmem.evals.tuning.space import Parameters, Space
+    from wsmem.evals.tuning.space import Space
     from wsmem.evals.tuning.study import Result, Step
     from wsmem.retrieval.profile import Profile
 
@@ -99,7 +98,7 @@ class Tuning:
             raise InvalidInputError(f"a limit of {self.limit} queries leaves nothing to tune on")
         if self.storage is not None and self.search.sampler == "ascent":
             raise InvalidInputError(
-                "the ascent keeps no trials in a storage; choose the sampler cma-es or tpe"
+                "the ascent keeps no trials in a storage; choose another sampler"
             )
 
     @property
@@ -123,9 +122,10 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
     report = on_progress or (lambda _task, _part: None)
     claim(tuning.out)
     duels = all_duels(tuning, report)
-    path = write_duels(duels, tuning.cache_folder)
     facts = _facts(tuning)
-    data = str(sorted((name, each["split"], each["checksums"]) for name, each in facts.items()))
+    sets = sorted((name, each["split"], each["checksums"]) for name, each in facts.items())
+    data = f"{sets} {tuning.limit} {fingerprint()}"
+    path = write_duels(duels, tuning.cache_folder, data=data)
     with (
         Ledger(tuning.out / LEDGER) as ledger,
         open_workers(jobs=tuning.jobs, cluster=tuning.cluster) as workers,
@@ -144,7 +144,7 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
             todo,
             workers,
             ledger=ledger,
-            data=f"{data}/{fingerprint()}",
+            data=data,
             on_trials=lambda name, count: report(name, count / tuning.search.trials),
         )
         peers = _peers(tuning, ledger, report) if "peers" in tuning.steps else {}
@@ -170,7 +170,8 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
         searches=results.values(),
         figures=figures,
         gains=found,
-        ablation=ablation(duels, tuning, results),
+        ablation=ablation(duels, tuning.objective, tuning.space.signals, results),
+        curve=learning_curve(duels, tuning.objective, results, load_profile(DEFAULT_PROFILE)),
     )
 
 
@@ -294,35 +295,6 @@ def _gains(tuning: Tuning, figures: Sequence[SetFigures]) -> list[Gain]:
     for system, part in rounds:
         found += gains(figures, system=system, over=over, part=part, seed=tuning.search.seed)
     return found
-
-
-def ablation(duels: Duels, tuning: Tuning, results: Mapping[str, Result]) -> list[dict[str, Any]]:
-    """What each signal is worth: the objective without it, others as they are or searched again.
-
-    On the sets that were tuned on, so these are upper bounds; without a search of its own, a signal
-    has no second figure.
-    """
-    fit = results[FIT]
-
-    def value(parameters: Parameters) -> float:
-        return parameters_value(duels, tuning.objective, parameters)
-
-    whole = value(fit.parameters)
-    rows = []
-    for signal in tuning.space.signals:
-        weight = fit.parameters.get(signal, 0.0)
-        rest = {name: size for name, size in fit.parameters.items() if name != signal}
-        again = results.get(f"{WITHOUT}:{signal}")
-        rows.append(
-            {
-                "signal": signal,
-                "weight": weight,
-                "with": round(whole, 6),
-                "fixed": round(value(rest), 6),
-                "searched": None if again is None else round(again.value, 6),
-            }
-        )
-    return rows
 
 
 def tuned_profile(

@@ -94,9 +94,12 @@ def rank(
         scored = _Scored(found.documents, found.matched, weigh(found, profile))
         # What is not a number ties with everything.
         scored = scored.at(_best(scored.scores, None if np.isnan(scored.scores).any() else limit))
+    documents, held, scores = scored
     matches = [
-        Match(entry=index.entry(document), score=score, matched=matched)
-        for document, matched, score in zip(*(each.tolist() for each in scored), strict=True)
+        Match(entry=entry, score=score, matched=matched)
+        for entry, score, matched in zip(
+            map(index.entry, documents.tolist()), scores.tolist(), held.tolist(), strict=True
+        )
     ]
     return in_order(matches, profile)[:limit]
 
@@ -166,13 +169,14 @@ def _scored_at_once(
     needed = evidence_needed(profile, evidence.total, evidence.greatest)
     documents = (evidence.held >= needed).nonzero()[0]
     scores = dense[documents]
-    wanted = profile.weights.keys() - ({"surfaced"} if surfaced else ())
+    weights = profile.weights
+    wanted = [name for name in ("importance", "recency") if name in weights]
     for name, column in _entry_signals(index, documents, now, (), wanted).items():
         if name == "importance" and index.documents.spoiled:
             np.nan_to_num(column, copy=False)
-        scores += profile.weights[name] * column
+        scores += weights[name] * column
     scored = _Scored(documents, terms_held(hits)[documents], scores)
-    penalty = profile.weights.get("surfaced", 0.0)
+    penalty = weights.get("surfaced", 0.0)
     if not surfaced or not penalty:
         return scored.at(_best(scores, limit))
     return _after_surfaced(index, scored, frozenset(surfaced), penalty, limit)

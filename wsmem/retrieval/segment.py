@@ -180,7 +180,8 @@ class Segment:
     def standing_together(self, pairs: Sequence[tuple[Span, Span]]) -> tuple[Packed, Packed]:
         """Which pairs of terms are neighbours where: index of the pair and document, by pair."""
         positions = self.positions.values
-        rows, sizes, steps = [], [], []
+        rows, sizes = [], []
+        steps: list[int] = []
         for number, (first, second) in enumerate(pairs):
             rarer, other, step = (
                 (first, second, 1) if first.size <= second.size else (second, first, -1)
@@ -189,14 +190,16 @@ class Segment:
             if size:
                 rows.append(positions[start : start + size])
                 sizes.append(size)
-                steps.append((number, other.number, step))
+                steps += (number, other.number, step)
         if not rows:
             return _NONE, _NONE
         places = np.concatenate(rows)
-        numbers, others, ahead = np.array(steps).T.repeat(sizes, axis=1)
+        numbers, others, ahead = np.array(steps).reshape(-1, 3).T.repeat(sizes, axis=1)
         # The stream ends with a barrier, so a step off its end (or to -1, its last item) is one.
         ahead += places
         hits = (self.stream[ahead] == others).nonzero()[0]
+        if not len(hits):
+            return _NONE, _NONE
         found = numbers[hits]
         documents = self.ends.searchsorted(places[hits], side="right")
         # Pairs come one after the other and documents ascend, so repeats are neighbours.

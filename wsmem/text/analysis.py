@@ -205,7 +205,9 @@ def analyze_query(text: str) -> Query:
     for run in runs(fold(text)):
         if is_unspaced(run):
             letters |= dict.fromkeys(run)
-        found, whole = (unspaced_terms(run), None) if is_unspaced(run) else run_terms(run)
+            found, whole = unspaced_terms(run), None
+        else:
+            (*found,), whole = run_terms(run)
         stream.extend(found)
         for term in found:
             new = _query_term(term)
@@ -216,7 +218,8 @@ def analyze_query(text: str) -> Query:
         if whole is not None:
             terms[whole] = _query_term(whole)._replace(weight=1.0)
             wholes.append(whole)
-    for term, times in Counter(stream + wholes).items():
+    repeated = len(stream) + len(wholes) > len(terms)
+    for term, times in Counter(stream + wholes).items() if repeated else ():
         if times > 1:
             weight = terms[term].weight * (1.0 + math.log(times))
             terms[term] = terms[term]._replace(weight=weight)
@@ -231,5 +234,5 @@ def analyze_query(text: str) -> Query:
                 if a in counted and b in counted and (a in telling or b in telling)
             ]
         ),
-        letters=tuple([letter for letter in letters if term_weight(letter)]),
+        letters=tuple([letter for letter in letters if _query_term(letter).weight]),
     )

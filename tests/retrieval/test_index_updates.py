@@ -195,3 +195,12 @@ def test_many_small_changes_keep_few_segments() -> None:
         index = index.updated(store)
     assert len(index.segments) <= 9
     assert [m.entry.id for m in rank(index, "fact 299", PROFILES[0], now=NOW)] == ["299"]
+
+
+def test_rows_at_hand_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wsmem.retrieval.term_rows._MOST_KEPT", 2_000)
+    index = Index.build(STORE)
+    expected = [answers(index, f"nothing{at} {QUERIES[-1]}") for at in range(100)]
+    (rows,) = index.rows.values()
+    assert 0 < len(rows) <= 50
+    assert [answers(index, f"nothing{at} {QUERIES[-1]}") for at in range(100)] == expected

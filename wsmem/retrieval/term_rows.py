@@ -28,6 +28,8 @@ _UNKNOWN = -1
 """Instead of the number of a term that no entry holds."""
 _MOST_KEPT = 500_000
 """Postings kept at hand for the terms asked for lately: 8 MB."""
+_ROW_COST = 40
+"""What a row takes besides its postings, in postings."""
 
 
 class Postings(NamedTuple):
@@ -70,6 +72,9 @@ class TermRows:
         self._room = _MOST_KEPT
         self._lock = threading.Lock()
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     def of(self, terms: Sequence[str]) -> list[TermRow]:
         """The row of each of these distinct terms."""
         rows = [self._kept.get(term) for term in terms]
@@ -82,14 +87,16 @@ class TermRows:
         values, end, made = self._value(postings), 0, []
         for row in rows:
             own = slice(end, end := end + row.size)
-            made.append(row._replace(documents=postings.documents[own], values=values[own]))
+            # Copies: a slice that is kept would keep the postings of all the terms beside it.
+            documents, worth = postings.documents[own].copy(), values[own].copy()
+            made.append(row._replace(documents=documents, values=worth))
         with self._lock:
             for term, row in zip(terms, made, strict=True):
                 if term not in self._kept and row.size < _MOST_KEPT:
                     self._kept[term] = row
-                    self._room -= row.size + 1
+                    self._room -= row.size + _ROW_COST
             while self._room < 0:
-                self._room += self._kept.pop(next(iter(self._kept))).size + 1
+                self._room += self._kept.pop(next(iter(self._kept))).size + _ROW_COST
         return made
 
 

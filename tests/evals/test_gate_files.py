@@ -1,0 +1,336 @@
+"""Baselines as files: read back as written, refused where they cannot be trusted, never lowered."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from labelled_sets import document, query, write_set
+
+from wsmem.engine import recalling
+from wsmem.evals.catalogue import Source
+from wsmem.evals.gate import updating, work
+from wsmem.evals.gate.judging import judge_ranking, lowered
+from wsmem.evals.gate.record import (
+    Answer,
+    BaselineError,
+    NewerBaselineError,
+    RankingRecord,
+    SetRecord,
+    read_record,
+    write_record,
+)
+from wsmem.evals.gate.running import RunFailedError, check_sets, fresh_run
+from wsmem.evals.gate.work_baseline import judge_work, read_work, write_work
+from wsmem.retrieval.index import Index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from wsmem.evals.gate.work import WorkRecord
+
+SYSTEM = "wsmem:default@grown"
+WORDS = ("deploy", "backup", "billing", "export", "kernel", "cursor", "ledger", "socket", "packet",
+         "branch", "widget", "thread", "canary", "docker")  # fmt: skip
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    """A set in which every query finds its one entry."""
+    folder = write_set(
+        tmp_path / "sets" / "small",
+        documents=[
+            document(f"d{n}", f"notes about the {word}", date=f"2026-01-{n + 1:02d}")
+            for n, word in enumerate(WORDS)
+        ],
+        queries=[query(f"q{n}", word, lang="en") for n, word in enumerate(WORDS)],
+        labels=[(f"q{n}", f"d{n}", 2) for n in range(len(WORDS))],
+    )
+    return Source(name="small", path=folder)
+
+
+@pytest.fixture
+def baseline(source: Source, tmp_path: Path) -> Path:
+    path = tmp_path / "ranking.json"
+    write_record(fresh_run([source]).record, path)
+    return path
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    change(raw)
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    return path
+
+
+def with_value(record: RankingRecord, value: float, queries: int) -> RankingRecord:
+    """A record in which the first queries got something else."""
+    found = record.sets["small"]
+    answers: dict[str, Mapping[str, Answer]] = dict(found.answers)
+    for name in list(answers)[:queries]:
+        answers[name] = {s: Answer(values=(value, None), first=None) for s in record.systems}
+    return replace(record, sets={"small": replace(found, answers=answers)})
+
+
+def test_a_baseline_is_read_as_it_was_written(source: Source, baseline: Path) -> None:
+    record = fresh_run([source]).record
+    assert read_record(baseline) == record
+    before = baseline.read_bytes()
+    write_record(record, baseline)
+    assert baseline.read_bytes() == before  # the same ranking gives the same file
+
+
+def test_a_baseline_has_a_line_a_query(baseline: Path) -> None:
+    lines = baseline.read_text(encoding="utf-8").splitlines()
+    assert sum(line.startswith('["q') for line in lines) == len(WORDS)
+    assert '["q0", [1.0, null, "d0"], [1.0, null, "d0"]],' in lines
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        pytest.param(lambda path: path.unlink(), "no such baseline", id="missing"),
+        pytest.param(
+            lambda path: path.write_text("{", encoding="utf-8"), "cannot be read", id="cut"
+        ),
+        pytest.param(lambda path: path.write_text("[]", encoding="utf-8"), "is no", id="list"),
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw["sets"]["small"]["queries"][0].pop()),
+            "changed by something other",
+            id="by-hand",
+        ),
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw.pop("measures")), "measures", id="incomplete"
+        ),
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw.update(new=1)), "new", id="unknown-field"
+        ),
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw.update(format=2)), "upgrade", id="newer"
+        ),
+    ],
+)
+def test_a_baseline_that_cannot_be_trusted_is_refused(
+    baseline: Path, damage: Callable[[Path], object], told: str
+) -> None:
+    damage(baseline)
+    with pytest.raises(BaselineError, match=told) as caught:
+        read_record(baseline)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_baseline_of_other_files_is_refused_with_what_to_do(
+    source: Source, baseline: Path
+) -> None:
+    stored = read_record(baseline)
+    assert check_sets(stored, {"small": source}, baseline) == [source]
+    labels = source.path / "qrels" / "test.tsv"
+    labels.write_text(labels.read_text(encoding="utf-8") + "q0\td1\t1\n", encoding="utf-8")
+    with pytest.raises(BaselineError, match=r"qrels/test.tsv differ; restore .* --accept-lower"):
+        check_sets(stored, {"small": source}, baseline)
+    with pytest.raises(BaselineError, match="'small' that is not here; there are: none"):
+        check_sets(stored, {}, baseline)
+
+
+def test_a_system_that_fails_is_no_figure(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr("wsmem.engine.recalling.search", fail)
+    with pytest.raises(RunFailedError, match="out of order"):
+        fresh_run([source])
+
+
+def test_a_loss_needs_to_be_both_sure_and_large(source: Source, baseline: Path) -> None:
+    stored, fresh = read_record(baseline), fresh_run([source])
+    sure_and_large = replace(fresh, record=with_value(fresh.record, 0.5, 14))
+    found = judge_ranking(stored, sure_and_large)
+    assert not found.passed
+    assert {about.dataset for about, _ in found.losses} == {"small"}
+    first = found.worse[0]
+    assert (first.query, first.text, first.before, first.after) == ("q0", "deploy", 1.0, 0.5)
+    assert first.wanted is not None
+    assert first.wanted.text == "notes about the deploy"
+    assert first.first_now is None
+    sure = replace(fresh, record=with_value(fresh.record, 0.995, 14))
+    assert judge_ranking(stored, sure).passed
+    large = replace(fresh, record=with_value(fresh.record, 0.0, 2))
+    assert judge_ranking(stored, large).passed
+
+
+def test_a_changed_profile_is_named(source: Source, baseline: Path) -> None:
+    stored, fresh = read_record(baseline), fresh_run([source])
+    profile = {**fresh.record.profiles[SYSTEM]}
+    profile["weights"] = {**profile["weights"], "pairs": 0.5}
+    record = replace(fresh.record, profiles={**fresh.record.profiles, SYSTEM: profile})
+    old = stored.profiles[SYSTEM]["weights"].get("pairs", 0.0)
+    (change,) = judge_ranking(stored, replace(fresh, record=record)).changes
+    assert change == f"{SYSTEM}: weight of pairs {old:g} -> 0.5"
+
+
+# The ratchet
+
+
+def test_a_first_baseline_is_written_and_the_same_again_lowers_nothing(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(updating, "OWN", ("small",))
+    path = tmp_path / "deep" / "ranking.json"
+    assert updating.update_ranking(path, {"small": source}) == []
+    assert updating.update_ranking(path, {"small": source}) == []
+    assert read_record(path).sets["small"].splits == ("test",)
+
+
+def test_a_lower_baseline_is_only_written_on_request(source: Source, baseline: Path) -> None:
+    better = with_value(read_record(baseline), 1.1, 1)  # so that what is true now is lower
+    write_record(better, baseline)
+    before = baseline.read_bytes()
+    lower = updating.update_ranking(baseline, {"small": source})
+    assert lower == [f"{system}: nDCG@10 on small 1.0071 -> 1.0000" for system in better.systems]
+    assert baseline.read_bytes() == before
+    assert updating.update_ranking(baseline, {"small": source}, accept_lower=True) == lower
+    assert lowered(better, read_record(baseline)) == lower
+
+
+def test_a_changed_set_counts_as_lower_since_nobody_can_tell(
+    source: Source, baseline: Path
+) -> None:
+    with (source.path / "corpus.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(document("d99", "more")) + "\n")
+    (told,) = updating.update_ranking(baseline, {"small": source})
+    assert "other files" in told
+
+
+def test_a_damaged_baseline_is_replaced_on_request_and_a_newer_one_never(
+    source: Source, baseline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(updating, "OWN", ("small",))
+    newer = edited(baseline, lambda raw: raw.update(format=2)).read_bytes()
+    with pytest.raises(NewerBaselineError):
+        updating.update_ranking(baseline, {"small": source}, accept_lower=True)
+    assert baseline.read_bytes() == newer
+    baseline.write_text("{", encoding="utf-8")
+    with pytest.raises(BaselineError):
+        updating.update_ranking(baseline, {"small": source})
+    updating.update_ranking(baseline, {"small": source}, accept_lower=True)
+    assert "small" in read_record(baseline).sets
+
+
+# Counted work
+
+
+@pytest.fixture(scope="module")
+def counted() -> WorkRecord:
+    return work.count_work(entries=60)
+
+
+@pytest.fixture
+def work_file(counted: WorkRecord, tmp_path: Path) -> Path:
+    path = tmp_path / "work.json"
+    write_work(counted, path)
+    return path
+
+
+def test_counts_come_out_again_and_are_read_as_written(
+    counted: WorkRecord, work_file: Path
+) -> None:
+    assert work.count_work(entries=60) == counted
+    assert read_work(work_file).record == counted
+    assert judge_work(read_work(work_file), counted, work_file).passed
+
+
+def test_a_warm_recall_reads_and_analyses_nothing_and_a_change_analyses_what_changed(
+    counted: WorkRecord,
+) -> None:
+    warm, changed, first = (counted.counts[state] for state in ("warm", "changed", "first"))
+    assert (warm["bytes"], warm["files"], warm["analysed"]) == (0, 0, 0)
+    assert warm["candidates"] > 0
+    assert warm["postings"] >= warm["candidates"]
+    # Each change but the first turns the one before back, which is a change as well.
+    assert changed["analysed"] == 2 * work.RECALLS["changed"] - 1
+    assert first["files"] >= work.RECALLS["first"]
+
+
+def loop_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody filters entries on every recall, where a look-up would do."""
+    plain = recalling.Recaller._rank
+
+    def slow(self: Any, request: Any, corpus: Any, shown: Any) -> Any:
+        recallable = [entry for entry in corpus.entries if entry.recallable]
+        assert recallable
+        return plain(self, request, corpus, shown)
+
+    monkeypatch.setattr(recalling.Recaller, "_rank", slow)
+
+
+def build_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index is made anew after every change."""
+    updated = Index.updated
+
+    def anew(self: Index, entries: Any, *args: Any, **kwargs: Any) -> Index:
+        if not len(self):  # as building one may begin
+            return updated(self, entries, *args, **kwargs)
+        return type(self).build(entries)
+
+    monkeypatch.setattr(Index, "updated", anew)
+
+
+def test_a_store_of_other_entries_is_refused(counted: WorkRecord, work_file: Path) -> None:
+    other = replace(counted, store="0")
+    with pytest.raises(BaselineError, match="another store"):
+        judge_work(read_work(work_file), other, work_file)
+
+
+def test_another_python_counts_other_lines_but_the_same_everything_else(
+    counted: WorkRecord, work_file: Path
+) -> None:
+    counts = {
+        state: {kind: number * 3 if kind == "steps" else number for kind, number in each.items()}
+        for state, each in counted.counts.items()
+    }
+    other = replace(counted, python="3.99", counts=counts)
+    found = judge_work(read_work(work_file), other, work_file)
+    assert found.passed
+    assert "steps are not compared" in found.changes[0]
+    assert not judge_work(
+        read_work(work_file), replace(other, python=counted.python), work_file
+    ).passed
+
+
+@pytest.mark.parametrize(
+    ("waste", "state", "kind"),
+    [
+        pytest.param(loop_over_all, "warm", "steps", id="loop-over-all-entries"),
+        pytest.param(build_anew, "changed", "analysed", id="index-built-anew"),
+    ],
+)
+def test_accidental_work_is_red(
+    waste: Callable[[pytest.MonkeyPatch], None],
+    state: str,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "work.json"
+    write_work(work.count_work(entries=300), path)
+    waste(monkeypatch)
+    found = judge_work(read_work(path), work.count_work(entries=300), path)
+    assert not found.passed
+    assert (state, kind) in {(row.state, row.counted) for row in found.grown}
+
+
+def test_what_is_counted_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = (("postings", "wsmem.retrieval.ranking", "no_such_function", "hits"),)
+    monkeypatch.setattr(work, "_ENTERED", gone)
+    with pytest.raises(work.CountingError, match="no_such_function does not exist; say in"):
+        work.count_work(entries=5)
+
+
+def test_a_set_record_is_plain_data(baseline: Path) -> None:
+    found = read_record(baseline).sets["small"]
+    assert isinstance(found, SetRecord)
+    assert found.answers["q3"][SYSTEM].first == "d3"

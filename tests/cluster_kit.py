@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).resolve().parent
 _DEADLINE = 60.0
+_ON_LOOPBACK = ("--host", "127.0.0.1", "--no-dashboard", "--dashboard-address", "127.0.0.1:0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ class Cluster:
         paths = [*([] if code is None else [str(code)]), str(TESTS), *sys.path]
         with (place / "log").open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"],
+                [sys.executable, "-m", "dask", *arguments, *_ON_LOOPBACK],
                 cwd=place,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)},
                 stdout=log,

@@ -322,14 +322,22 @@ def _connected(cluster: str, address: str, patience: float) -> Iterator[Workers]
 @contextmanager
 def _local(count: int) -> Iterator[str]:
     """A scheduler and workers of our own, on loopback; a worker that dies is replaced."""
-    with LocalCluster(
-        n_workers=count,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address=None,
-        memory_limit=0,
-        scheduler_kwargs={"allowed_failures": 1},
-    ) as cluster:
+    try:
+        started = LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",  # a free port: the usual one may be taken
+            memory_limit=0,
+            scheduler_kwargs={"allowed_failures": 1},
+        )
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(
+            f"{LOCAL}{count}",
+            f"its workers cannot be started ({error})",
+            "ask for fewer, or leave --cluster out",
+        ) from error
+    with started as cluster:
         yield cluster.scheduler_address
 
 

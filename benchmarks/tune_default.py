@@ -1,0 +1,70 @@
+"""Tune the weights that ship, keep the study that shows it, run its notebook.
+
+    DATA=DIR[:DIR...] .venv/bin/python benchmarks/tune_default.py [--ship] [OPTION...]
+
+DATA names the public sets beside our own; without them there is no evidence, so they are required.
+Further options go to `wsmem tune`. The study is made in runs/tune-default, where an interrupted one
+goes on. What a reader needs of it is kept in benchmarks/results/tuning. `--ship` makes what was
+found the profile `default`; run `make docs` and `benchmarks/refresh_ranking.py` after that.
+
+The test split of our own sets stays closed unless `--open-test` is given, for final figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wsmem.cli.main import main
+from wsmem.evals.catalogue import search_folders
+from wsmem.evals.notebooks import execute, faults
+from wsmem.evals.run import strict_json
+from wsmem.evals.tuning.kept import FOLDER, keep
+from wsmem.evals.tuning.run import TuningRun
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+RUN = Path("runs/tune-default")
+DEFAULT = Path("wsmem/retrieval/profiles/default.json")
+NOTEBOOK = Path("notebooks/04_tuning.ipynb")
+TRIALS = "1500"
+
+
+def tune_default(options: Sequence[str]) -> int:
+    """Tune, keep, ship if wanted, and say what is wrong with the notebook."""
+    os.chdir(ROOT)
+    if not search_folders():
+        print("DATA names no folder of public sets", file=sys.stderr)
+        return 2
+    given = [option for option in options if option != "--ship"]
+    trials = () if "--trials" in given else ("--trials", TRIALS)
+    sys.argv = ["wsmem", "tune", "--datasets-dir", "datasets", *trials, *given]
+    if status := main([*sys.argv[1:], "--out", RUN.as_posix()]):
+        return status
+    run = keep(TuningRun.load(RUN), FOLDER, command=sys.argv)
+    if "--ship" in options:
+        ship(run)
+    if not NOTEBOOK.is_file():
+        return 0
+    execute(NOTEBOOK)
+    found = faults(NOTEBOOK)
+    for fault in found:
+        print(fault)
+    return bool(found)
+
+
+def ship(run: TuningRun) -> None:
+    """Make what was found the profile `default`."""
+    text = strict_json({**run.profile, "name": "default"}, indent=2)
+    DEFAULT.write_text(text + "\n", encoding="utf-8")
+    weights = json.dumps(run.profile["weights"])
+    print(f"{DEFAULT}: {weights}")
+
+
+if __name__ == "__main__":
+    sys.exit(tune_default(sys.argv[1:]))

@@ -1,0 +1,51 @@
+"""The study that the repository keeps: the evidence for the weights that ship."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wsmem.errors import RunFolderError
+from wsmem.evals.run import strict_json
+from wsmem.evals.tuning.run import MANIFEST, PROFILE, RESULTS, TuningRun
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FOLDER = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "tuning"
+
+
+def kept_study() -> TuningRun:
+    """The study in the repository.
+
+    Raises:
+        RunFolderError: there is none, or no checkout around this installation.
+    """
+    if not FOLDER.is_dir():
+        remedy = "use a checkout of wsmem; benchmarks/tune_default.py makes it"
+        raise RunFolderError(str(FOLDER), "there is no such run", remedy)
+    return TuningRun.load(FOLDER)
+
+
+def keep(run: TuningRun, folder: Path, *, command: Sequence[str]) -> TuningRun:
+    """Copy what a reader needs of a study: no values of single queries, no path of a machine.
+
+    Args:
+        run: The study.
+        folder: Where to; what is there is replaced.
+        command: What to say was run instead of the command with its paths.
+    """
+    manifest: dict[str, Any] = json.loads(json.dumps(dict(run.manifest)))
+    manifest["command"] = list(command)
+    for name, facts in manifest["datasets"].items():
+        path = Path(facts["path"])
+        facts["path"] = name if path.is_absolute() else path.as_posix()
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    (folder / MANIFEST).write_text(strict_json(manifest, indent=1) + "\n", encoding="utf-8")
+    for name in (PROFILE, RESULTS):
+        shutil.copyfile(run.path / name, folder / name)
+    return TuningRun.load(folder)

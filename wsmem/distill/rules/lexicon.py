@@ -7,11 +7,12 @@ those under `[en]` match whole words only. In `old_value.txt`, `{OLD}` is the ph
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "lexicon"
 
+_HAN = re.compile(r"[\u3400-\u9fff]")
 _NO_MARK = r"[^，,。；;：:！!？?、\s（）()]"
 _OLD = {
     "zh": rf"(?P<old>{_NO_MARK}(?:[^，,。；;：:！!？?（）()]{{0,22}}?{_NO_MARK})??)",
@@ -45,9 +46,18 @@ def nothing_but(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{phrases})[\s，,、.。！!：:—-]*)*", re.IGNORECASE)
 
 
+@cache
+def _latin_pattern(name: str) -> re.Pattern[str] | None:
+    """A concept without the lines that speak Chinese; `None` when none is left."""
+    expressions = [line for line in _lines(name) if _HAN.search(line) is None]
+    return re.compile("|".join(expressions), re.IGNORECASE) if expressions else None
+
+
+@lru_cache(maxsize=16_384)  # one sentence is asked about the same concept from several sides
 def says(name: str, text: str) -> bool:
     """Whether a text holds anything of a concept."""
-    return pattern(name).search(text) is not None
+    found = _latin_pattern(name) if text.isascii() else pattern(name)
+    return found is not None and found.search(text) is not None
 
 
 @cache

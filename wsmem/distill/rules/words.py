@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ _OF_CHANGE_ZH = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def subject_words(text: str) -> frozenset[str]:
     """What a text is about: stems of English words, identifiers, pairs of CJK letters.
 

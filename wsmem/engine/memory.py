@@ -6,6 +6,7 @@ import asyncio
 import logging
 import math
 import time
+from collections import Counter
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -59,6 +60,9 @@ CLOSE_AFTER_S = 5.0
 
 HEADROOM_MS, HEADROOM_SHARE = 25.0, 0.1
 """How much before its deadline a recall gives what it has: a busy machine wakes sleepers late."""
+
+_READ_FROM = 2
+"""Answers by postings alone after which the entries are read: one question may be the only one."""
 
 _log = logging.getLogger(__name__)
 
@@ -115,8 +119,10 @@ class WorkspaceMemoryEngine:
             clock=clock,
             corpora=corpora,
             profile=profile,
+            by_postings=settings.postings == "on",
             read=self._upkeep.note if self._upkeep is not None else None,
         )
+        self._unread: Counter[str] = Counter()
         self._keeper = Keeper(self.store, settings, self._locator, clock=clock, ids=ids)
         self._inspector = Inspector(self.store, settings, clock=clock)
         self.timers = Timers(sleep)
@@ -215,6 +221,8 @@ class WorkspaceMemoryEngine:
             context = late(progress)
         if self._upkeep is not None:
             self._upkeep.arm()
+        if progress.unread is not None:
+            self._read_if_asked_again(progress.unread)
         if progress.place is not None:
             shown = (match.id for match in context.matches)
             self._surfaced.note(progress.place.root_session_id, shown)
@@ -345,6 +353,18 @@ class WorkspaceMemoryEngine:
                 loop.call_soon_threadsafe(upkeep.arm)
 
         self._workers.in_background(look)
+
+    def _read_if_asked_again(self, place: Place) -> None:
+        """Entries whose postings gave a first answer are read, and indexed, when a second comes."""
+        self._unread[place.main.key] += 1
+        if self._unread[place.main.key] == _READ_FROM:
+            self._workers.in_background(self._read_unread, place)
+
+    def _read_unread(self, place: Place) -> None:
+        try:
+            self._recaller.warm(place)
+        finally:
+            del self._unread[place.main.key]
 
     def _shown_lately(self, place: Place) -> frozenset[str]:
         return self._surfaced.of(place.root_session_id)

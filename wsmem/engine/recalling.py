@@ -67,6 +67,8 @@ class Progress:
         self.place: Place | None = None
         self.context: MemoryContext | None = None
         """An answer that may be handed out as it is."""
+        self.unread: Place | None = None
+        """Where entries were left unread, since their postings were enough."""
         self.abandoned = threading.Event()
         """Set by the caller: nobody waits any more, stop at the next step."""
 
@@ -91,8 +93,8 @@ class Recaller:
         clock: Milliseconds since the epoch.
         corpora: Keeps entries and indexes between recalls.
         profile: What ranks instead of the profile that the settings name.
-        by_postings: Whether entries stay unread where there are good postings of them: the way of
-            a process that answers one question.
+        by_postings: Whether entries that are not in memory stay unread where there are good
+            postings of them: the way to a first answer.
         read: Told of every scope whose entries were read.
     """
 
@@ -185,6 +187,7 @@ class Recaller:
         files: OpenFiles | None,
     ) -> MemoryContext:
         known = self._read(place, files)
+        progress.unread = None if isinstance(known.corpus, Corpus) else place
         progress.context = self._context(request, known, ())
         if progress.abandoned.is_set():
             return progress.context

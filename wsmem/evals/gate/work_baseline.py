@@ -25,7 +25,7 @@ MARGINS: Mapping[Counted, float] = {
     "steps": 0.15,
     "bytes": 0.1,
     "files": 0.0,
-    "looks": 0.1,
+    "looks": 0.25,
 }
 """By how much of the baseline a count may grow. A loop over all entries of the fixed store adds a
 quarter to the steps of a warm recall."""

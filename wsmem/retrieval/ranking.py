@@ -170,11 +170,15 @@ def _scored_at_once(
     documents = (evidence.held >= needed).nonzero()[0]
     scores = dense[documents]
     weights = profile.weights
-    wanted = [name for name in ("importance", "recency") if name in weights]
-    for name, column in _entry_signals(index, documents, now, (), wanted).items():
-        if name == "importance" and index.documents.spoiled:
-            np.nan_to_num(column, copy=False)
-        scores += weights[name] * column
+    if "importance" in weights:
+        importances = index.documents.importances[documents]
+        if index.documents.spoiled:
+            np.nan_to_num(importances, copy=False)
+        scores += weights["importance"] * importances
+    if "recency" in weights:
+        recent, earned = _recent(index.documents.changed[documents], now)
+        if len(recent):
+            scores[recent] += weights["recency"] * earned
     scored = _Scored(documents, terms_held(hits)[documents], scores)
     penalty = weights.get("surfaced", 0.0)
     if not surfaced or not penalty:
@@ -233,20 +237,19 @@ def _entry_signals(
     if "importance" in wanted:
         signals["importance"] = index.documents.importances[documents]
     if "recency" in wanted:
-        signals["recency"] = _recency(index.documents.changed[documents], now)
+        recent, earned = _recent(index.documents.changed[documents], now)
+        signals["recency"] = np.zeros(len(documents))
+        signals["recency"][recent] = earned
     if "surfaced" in wanted:
         signals["surfaced"] = _surfaced(index, documents, frozenset(surfaced))
     return signals
 
 
-def _recency(changed: Floats, now: int) -> Floats:
-    """`signals.recency` of many; few are recent, and only of those a logarithm is taken."""
-    earned = np.zeros(len(changed))
+def _recent(changed: Floats, now: int) -> tuple[Ints, Floats]:
+    """Which of many earn recency, and how much (see `signals.recency`); there are few."""
     recent = (changed > now - _RECENT_MS).nonzero()[0]
-    if len(recent):
-        days = np.maximum(0.0, now - changed[recent]) / MS_PER_DAY
-        earned[recent] = 3.0 - np.log2(1.0 + days)
-    return earned
+    days = np.maximum(0.0, now - changed[recent]) / MS_PER_DAY if len(recent) else changed[:0]
+    return recent, 3.0 - np.log2(1.0 + days) if len(recent) else days
 
 
 def _surfaced(index: Index, documents: Ints, shown: frozenset[str]) -> Floats:

@@ -130,18 +130,17 @@ def term_scores(index: Index, text: str, weights: Mapping[str, float]) -> tuple[
     rows = _rows(index, weights).of([term.text for term in query.terms])
     hits = TermHits.of(index, query, rows, _joined([row.documents for row in rows], np.int64))
     values = _joined([row.values for row in rows], np.float64)
-    values *= hits.spread(np.array(hits.masses) / hits.total)
+    values *= hits.spread([mass / hits.total for mass in hits.masses])
     if "word_coverage" in weights:
         values += hits.spread(weights["word_coverage"] * _word_shares(query))
-    earned = [(hits.documents, values)]
+    dense = hits.summed(values)
     if "letters" in weights and query.letters:
-        at, shares = _letters(index, query)
-        earned.append((at, weights["letters"] * shares))
+        dense += weights["letters"] * _sums(*_letters(index, query), index.documents.size)
     if "pairs" in weights and query.pairs:
-        at, shares = _pairs(hits)
-        earned.append((at, weights["pairs"] * shares))
-    documents, values = (_joined(parts, np.float64) for parts in zip(*earned, strict=True))
-    return hits, _sums(documents, values, index.documents.size)
+        documents, shares = _pairs(hits)
+        if len(documents):
+            dense += weights["pairs"] * _sums(documents, shares, index.documents.size)
+    return hits, dense
 
 
 class TermEvidence(NamedTuple):

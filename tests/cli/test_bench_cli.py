@@ -46,7 +46,7 @@ def test_a_measurement_is_printed_kept_and_made_into_a_page(
     status, out, _ = wsmem("bench", "report", str(folder))
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert (status, out.strip()) == (0, str(folder / "report.html"))
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 6
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "interrupted" not in page
 

@@ -77,7 +77,7 @@ def test_every_state_is_measured_with_real_processes(run: LatencyRun) -> None:
         ("warm", RANKING),
         ("warm", "bm25"),
         ("process", BARE),
-        ("unfiled", BARE),
+        ("process-unfiled", BARE),
     }
     assert answered["warm", WSMEM] == answered["warm", "bm25"] == 9
     assert answered["process", WSMEM] == answered["process", BARE] == 9
@@ -101,7 +101,7 @@ def test_answers_without_a_deadline_are_whole_and_lose_nothing(run: LatencyRun) 
     assert (patient["ndcg"], patient["over"]) == (whole["ndcg"], 0)
 
 
-@pytest.mark.parametrize("state", ["warm", "fresh"])
+@pytest.mark.parametrize("state", ["warm", "fresh", "fresh-unfiled"])
 def test_a_deadline_of_nothing_is_answered_and_scored(run: LatencyRun, state: str) -> None:
     (row,) = run.quality(state=state, deadline_ms=0.0)
     assert row["whole"] + row["partial"] + row["empty"] == row["n"] > 0

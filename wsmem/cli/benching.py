@@ -40,7 +40,7 @@ def latency(
     state: Annotated[
         list[str] | None,
         typer.Option(metavar="STATE", help="warm, committing, writers, snapshot, fresh, "
-                     "process or unfiled; repeatable. Default: all."),
+                     "process, and the last two with -unfiled; repeatable. Default: all."),
     ] = None,
     peer: Annotated[
         list[str] | None,

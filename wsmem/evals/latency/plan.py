@@ -11,14 +11,23 @@ from wsmem.evals.systems.registry import PEERS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-State = Literal["warm", "committing", "writers", "snapshot", "fresh", "process", "unfiled"]
+State = Literal[
+    "warm",
+    "committing",
+    "writers",
+    "snapshot",
+    "fresh",
+    "fresh-unfiled",
+    "process",
+    "process-unfiled",
+]
 """Of the memory that is asked.
 
 `warm`: one engine, its index built, nobody else at work. `committing`: while checkpoints commit in
 the same engine, one after another. `writers`: while other processes commit to the same store.
 `snapshot`: an engine whose index is built, and another process has changed the files since.
-`fresh`: the first recall of an engine. `process`: `wsmem recall` as a whole process, which finds
-postings where the memory is large enough to have them. `unfiled`: the same without postings.
+`fresh`: the first recall of an engine. `process`: `wsmem recall` as a whole process. Both find
+postings where the memory is large enough to have them; `-unfiled`: the same without postings.
 """
 STATES: tuple[State, ...] = get_args(State)
 

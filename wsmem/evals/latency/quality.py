@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wsmem.engine.chains import rings_in
 from wsmem.engine.memory import WorkspaceMemoryEngine
 from wsmem.evals.entries import pools, surfaced_ids
 from wsmem.evals.intervals import Resampler
 from wsmem.evals.latency.contestants import outcome_of
 from wsmem.evals.latency.figures import ALL
+from wsmem.evals.latency.plan import STATES
 from wsmem.evals.latency.states import settle
 from wsmem.evals.latency.stores import CWD
 from wsmem.evals.measures import Measure, score
@@ -36,6 +38,7 @@ from wsmem.records import RecallInput
 from wsmem.scopes import GLOBAL, workspace_scope
 from wsmem.settings import Settings
 from wsmem.store.layout import iso_time
+from wsmem.store.postings_writing import SETTLED_S
 from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
@@ -44,15 +47,18 @@ if TYPE_CHECKING:
     from wsmem.evals.dataset import Query
     from wsmem.evals.entries import Pool
     from wsmem.evals.latency.figures import Outcome
-    from wsmem.evals.latency.plan import LatencyPlan
+    from wsmem.evals.latency.plan import LatencyPlan, State
     from wsmem.records import MemoryEntry
 
 MEASURE = "nDCG@10"
 DEPTH = 10
-WARM, FRESH = "warm", "fresh"
-"""States in which it is measured: an engine with its index, and the first recall of an engine."""
-_FRESH_SHARE = 8
-"""One of so many queries is asked with a fresh engine, which reads the whole store each time."""
+WARM: State = "warm"
+FRESH: State = "fresh"
+UNFILED: State = "fresh-unfiled"
+"""States in which it is measured, see `wsmem.evals.latency.plan.State`."""
+_FRESH_SHARE, _UNFILED_SHARE = 4, 12
+"""One of so many queries is asked with a fresh engine; without postings it reads the whole store
+each time."""
 _REST_S = 0.03
 
 
@@ -63,7 +69,7 @@ class Cut:
     dataset: str
     query: str
     scope: str | None
-    state: str
+    state: State
     deadline_ms: float
     """Infinite where the recall had all the time it wanted."""
     ms: float
@@ -128,7 +134,7 @@ def _milliseconds(moment: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    state: str
+    state: State
     deadline_ms: float
     ms: float
     ids: tuple[str, ...]
@@ -142,6 +148,7 @@ async def _ask(plan: LatencyPlan, pool: Pool, root: Path) -> list[tuple[Query, _
     with store.transaction(GLOBAL, scope) as transaction:
         transaction.set_entries(GLOBAL, [e for e in pool.entries if e.scope == "global"])
         transaction.set_entries(scope, [e for e in pool.entries if e.scope != "global"])
+    written = time.monotonic()
     settings = Settings(memory_dir=str(root))
     answers: list[tuple[Query, _Answer]] = []
     async with WorkspaceMemoryEngine(settings, clock=lambda: pool.now) as engine:
@@ -152,16 +159,23 @@ async def _ask(plan: LatencyPlan, pool: Pool, root: Path) -> list[tuple[Query, _
                 answers.append((query, answer))
                 if answer.outcome != "whole":  # what came late is still at work
                     await asyncio.sleep(_REST_S)
-    for query in pool.queries[::_FRESH_SHARE]:
-        for deadline in plan.cuts:
-            async with WorkspaceMemoryEngine(settings, clock=lambda: pool.now) as engine:
-                answers.append((query, await _recall(engine, query, FRESH, deadline)))
-            await asyncio.to_thread(settle)
+    await asyncio.sleep(written + SETTLED_S - time.monotonic())
+    store.write_postings(scope, rings_of=rings_in)
+    without = replace(settings, postings="off")
+    for state, share, chosen in (
+        (FRESH, _FRESH_SHARE, settings),
+        (UNFILED, _UNFILED_SHARE, without),
+    ):
+        for query in pool.queries[::share]:
+            for deadline in plan.cuts:
+                async with WorkspaceMemoryEngine(chosen, clock=lambda: pool.now) as engine:
+                    answers.append((query, await _recall(engine, query, state, deadline)))
+                await asyncio.to_thread(settle)
     return answers
 
 
 async def _recall(
-    engine: WorkspaceMemoryEngine, query: Query, state: str, deadline_ms: float
+    engine: WorkspaceMemoryEngine, query: Query, state: State, deadline_ms: float
 ) -> _Answer:
     request = RecallInput(
         query=query.text,
@@ -187,7 +201,7 @@ def _scored(
     labels: Mapping[str, Mapping[str, int]],
 ) -> Iterator[Cut]:
     measure = Measure.parse(MEASURE)
-    by_case: dict[tuple[str, float], dict[str, _Answer]] = {}
+    by_case: dict[tuple[State, float], dict[str, _Answer]] = {}
     for query, answer in answers:
         by_case.setdefault((answer.state, answer.deadline_ms), {})[query.id] = answer
     for (state, deadline), found in by_case.items():
@@ -217,7 +231,7 @@ def quality_rows(cuts: Sequence[Cut], *, entries: int, seed: int) -> Iterator[di
     datasets = tuple(dict.fromkeys(cut.dataset for cut in cuts))
     for dataset in (ALL, *(datasets if len(datasets) > 1 else ())):
         here = [cut for cut in cuts if dataset in (ALL, cut.dataset)]
-        ordered = sorted(here, key=lambda cut: (cut.state != WARM, cut.deadline_ms))
+        ordered = sorted(here, key=lambda cut: (STATES.index(cut.state), cut.deadline_ms))
         for (state, deadline), group in groupby(ordered, lambda c: (c.state, c.deadline_ms)):
             yield {
                 "entries": entries,

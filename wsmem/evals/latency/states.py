@@ -10,9 +10,10 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from wsmem.engine.memory import WorkspaceMemoryEngine
 from wsmem.errors import SystemUnavailableError
@@ -26,7 +27,7 @@ from wsmem.operations.contract import DistillOutput, DistillRequest
 from wsmem.records import CheckpointInput, MemoryMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     from wsmem.evals.latency.contestants import Contestant
     from wsmem.evals.latency.figures import Outcome
@@ -70,15 +71,17 @@ def measure_state(plan: LatencyPlan, store: TimedStore, state: State) -> Finding
     Raises:
         SystemUnavailableError: a process that this state needs cannot be started.
     """
-    if state in ("process", "unfiled"):
+    if state in ("process", "process-unfiled"):
         return _processes(store, postings=state == "process")
-    measured = {
+    ways: dict[str, Callable[[LatencyPlan, TimedStore], Coroutine[Any, Any, Findings]]] = {
         "warm": _warm,
         "committing": _committing,
         "writers": _beside_writers,
         "snapshot": _changed_files,
-        "fresh": _fresh,
-    }[state]
+        "fresh": partial(_fresh, postings="on"),
+        "fresh-unfiled": partial(_fresh, postings="off"),
+    }
+    measured = ways[state]
     if state not in _WRITING:
         return asyncio.run(measured(plan, store))
     # Every state begins with the same files, whatever another one has added to its own.
@@ -205,10 +208,12 @@ async def _changed_files(plan: LatencyPlan, store: TimedStore) -> Findings:
     return findings
 
 
-async def _fresh(plan: LatencyPlan, store: TimedStore) -> Findings:
-    findings = Findings()
+async def _fresh(
+    plan: LatencyPlan, store: TimedStore, *, postings: Literal["on", "off"]
+) -> Findings:
+    findings, settings = Findings(), replace(store.settings, postings=postings)
     for number, query in enumerate((store.warm_up[0], *store.cold)):
-        async with WorkspaceMemoryEngine(store.settings) as engine:
+        async with WorkspaceMemoryEngine(settings) as engine:
             sample = await recall(engine, query, number, deadline_ms=plan.deadline_ms)
         await asyncio.to_thread(settle)
         if number:  # the very first one imports what recalls need

@@ -13,8 +13,9 @@ STATE_WORDS: dict[str, str] = {
     "writers": "while other processes write",
     "snapshot": "files changed since",
     "fresh": "first recall of an engine",
+    "fresh-unfiled": "first recall, no postings",
     "process": "whole process",
-    "unfiled": "whole process without postings",
+    "process-unfiled": "whole process, no postings",
 }
 
 

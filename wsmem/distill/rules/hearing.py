@@ -19,7 +19,7 @@ from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
 from wsmem.distill.rules.sentences import sentences_of
-from wsmem.distill.rules.verdicts import has_grounds, is_verdict, without_reasons
+from wsmem.distill.rules.verdicts import has_grounds, is_verdict, main_of, without_reasons
 from wsmem.distill.rules.wishes import is_wish
 from wsmem.distill.rules.writing import (
     is_substantial,
@@ -221,7 +221,10 @@ def _stated(turn: Turn, place: int, cue: Cue) -> Heard | None:
 def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     """Whether a sentence with a cue is a lasting statement of the user's own."""
     text = gates.without_unchanged(turn.sentences[place].unquoted)
-    if gates.is_question(text, states=True) or gates.is_foreign(text) or says("banter", text):
+    if gates.is_question(text, states=True) or says("banter", text):
+        return False
+    # Somebody else's demand may be the reason for what is decided.
+    if gates.is_foreign(main_of(text) if cue == "decision" else text):
         return False
     wish = cue == "preference" and says("manner_wish", text)
     if (gates.is_supposed(text) and not wish) or says("complains", text):
@@ -318,6 +321,8 @@ def _points_back(sentence: Sentence) -> bool:
     pointer = pattern("deictic").search(sentence.unquoted)
     if pointer is None or says("preference", sentence.text):
         return False
+    if says("arranges", sentence.unquoted[: pointer.start()]):
+        return False  # "templates live in the database so that ops can edit them"
     short = len(sentence.bare) <= (16 if sentence.is_cjk else 90)
     return short and not re.search(r"[，,；;]", sentence.text[: pointer.start()])
 

@@ -35,10 +35,12 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
         following: The sentences behind it, of which the next may give the grounds.
     """
     text = sentence.unquoted
-    first, *others = _CLAUSE.split(text)
-    # What a reason tells of others, of the past or of trouble takes nothing from the arrangement.
-    main = "，".join([first, *(clause for clause in others if not says("grounds", clause))])
-    if says("no_verdict", main) or says("others", first) or says("here_only", main):
+    main = main_of(text)
+    if (
+        says("no_verdict", main)
+        or says("others", _CLAUSE.split(text)[0])
+        or says("here_only", main)
+    ):
         return False
     if gates.is_question(text) or gates.is_conditional(without_reasons(text)):
         return False
@@ -48,6 +50,15 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
         return True
     excludes = says("excludes", text)
     return has_grounds(text, following) or (excludes and (says("ours", text) or _goes_on(text)))
+
+
+def main_of(text: str) -> str:
+    """A sentence without the clauses behind the first that give reasons.
+
+    What a reason tells of others, of the past or of trouble takes nothing from the arrangement.
+    """
+    first, *others = _CLAUSE.split(text)
+    return "，".join([first, *(clause for clause in others if not says("grounds", clause))])
 
 
 def without_reasons(text: str) -> str:

@@ -89,7 +89,8 @@ def tune(
     storage: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="A database for the trials that several commands work on together."
+            metavar="URL",
+            help="A database of trials that several commands work on, each with its own --seed.",
         ),
     ] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="Of the profile.")] = "tuned",

@@ -82,6 +82,18 @@ def test_every_search_has_a_study_of_its_own_in_a_storage(tmp_path: Path) -> Non
     assert len(set(studies)) == len(todo)
 
 
+def test_trials_of_other_data_or_objectives_are_not_taken_for_ours(tmp_path: Path) -> None:
+    unit = base(tmp_path)
+    more = replace(unit, search=Search(trials=500))
+    reseeded = replace(unit, search=Search(trials=20, seed=7))
+    assert more.study("d", shared=False) == unit.study("d", shared=False)
+    assert reseeded.study("d", shared=False) != unit.study("d", shared=False)
+    assert reseeded.study("d", shared=True) == unit.study("d", shared=True)
+    for other in (replace(unit, objective=Objective(k=5)), replace(unit, worth=0.1)):
+        assert other.study("d", shared=True) != unit.study("d", shared=True)
+    assert unit.study("e", shared=True) != unit.study("d", shared=True)
+
+
 def test_what_is_finished_is_not_searched_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,19 +66,31 @@ class Unit:
         Args:
             data: Stands for the content of the duels' file.
         """
-        return unit_key(
-            {
-                "sets": list(self.sets),
-                "start": self.space.start.to_json(),
-                "signals": list(self.space.signals),
-                "anchor": self.space.anchor,
-                "held": dict(self.space.held),
-                "search": asdict(self.search),
-                "objective": str(self.objective),
-                "worth": self.worth,
-                "data": data,
-            }
-        )
+        return unit_key(self._definition(data))
+
+    def study(self, data: str, *, shared: bool) -> str:
+        """The name under which a storage keeps its trials, without regard to their number.
+
+        Args:
+            data: As for `key`.
+            shared: Whether several commands add to it, each with a seed of its own.
+        """
+        definition = self._definition(data)
+        search = {"sampler": self.search.sampler} | ({} if shared else {"seed": self.search.seed})
+        return f"{self.name} {unit_key(definition | {'search': search})[:16]}"
+
+    def _definition(self, data: str) -> dict[str, Any]:
+        return {
+            "sets": list(self.sets),
+            "start": self.space.start.to_json(),
+            "signals": list(self.space.signals),
+            "anchor": self.space.anchor,
+            "held": dict(self.space.held),
+            "search": asdict(self.search),
+            "objective": str(self.objective),
+            "worth": self.worth,
+            "data": data,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,15 +206,21 @@ def group_by_set(sets: Iterable[str]) -> dict[str, str]:
 
 
 def units(
-    base: Unit, *, steps: Sequence[Step], storage: str | None = None, study: str = "wsmem"
+    base: Unit,
+    *,
+    steps: Sequence[Step],
+    data: str = "",
+    storage: str | None = None,
+    shared: bool = False,
 ) -> list[Unit]:
     """Every search of a study, longest first where that is known.
 
     Args:
         base: The fit.
         steps: What to do besides.
-        storage: Where trials are kept and shared; `None` keeps them in memory.
-        study: The name under which they are kept there, a prefix of the searches' names.
+        data: Stands for the content of the duels' file.
+        storage: Where trials are kept; `None` keeps them in memory.
+        shared: Whether other commands work on the same searches in there.
     """
     parts = groups(base.sets)
     found = [base]
@@ -233,7 +251,7 @@ def units(
     if storage is None:
         return found
     return [
-        replace(unit, storage=Storage(place=storage, study=f"{study}/{unit.name}"))
+        replace(unit, storage=Storage(place=storage, study=unit.study(data, shared=shared)))
         for unit in found
     ]
 

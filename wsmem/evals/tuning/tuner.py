@@ -139,7 +139,13 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
             worth=tuning.worth,
             duels=workers.share(path),
         )
-        todo = units(base, steps=tuning.steps, storage=_storage(tuning))
+        todo = units(
+            base,
+            steps=tuning.steps,
+            data=data,
+            storage=_storage(tuning),
+            shared=tuning.storage is not None,
+        )
         results = carry_out(
             todo,
             workers,

@@ -1,6 +1,6 @@
-// The public plugin's engine over the same store and the same calls; started by engine_speed.py:
+// Stages of the public plugin over the same store; started by engine_speed.py:
 //   node plugin_speed.mjs CORE.js JOB.json
-// JOB: {root, cwd, queries, stages: [{message, contents}]}; prints {recall_ms, commit_ms}.
+// JOB: {root, cwd, stages: [{message, contents}]}; prints {stage_ms, commit_ms}.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -18,13 +18,6 @@ const engine = new core.WorkspaceMemoryEngine({
   },
 });
 
-const recallMs = [];
-for (const query of job.queries) {
-  const started = performance.now();
-  await engine.recall({ cwd: job.cwd, query });
-  recallMs.push(performance.now() - started);
-}
-
 const stageMs = [];
 const commitMs = [];
 for (const [number, stage] of job.stages.entries()) {
@@ -39,4 +32,4 @@ for (const [number, stage] of job.stages.entries()) {
   stageMs.push(performance.now() - started);
   commitMs.push(performance.now() - answered);
 }
-console.log(JSON.stringify({ recall_ms: recallMs, stage_ms: stageMs, commit_ms: commitMs }));
+console.log(JSON.stringify({ stage_ms: stageMs, commit_ms: commitMs }));

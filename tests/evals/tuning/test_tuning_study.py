@@ -9,7 +9,7 @@ from tuning_kit import drawn_duels
 from wsmem.evals.ledger import Ledger
 from wsmem.evals.tuning import study
 from wsmem.evals.tuning.objective import Objective
-from wsmem.evals.tuning.search import SAMPLERS, Search, trial_value
+from wsmem.evals.tuning.search import SAMPLERS, Found, Search, trial_value
 from wsmem.evals.tuning.space import CAP, SHARE, Space
 from wsmem.evals.tuning.study import (
     STEPS,
@@ -146,7 +146,7 @@ def test_weights_that_add_nothing_are_taken_out_and_the_rest_is_rounded() -> Non
     found = Search(trials=40).run(duels, SPACE, objective)
     kept = simplified(duels, SPACE, objective, found, worth=0.002)
     assert set(kept) >= {"coverage", SHARE, CAP}
-    assert all(value == float(f"{value:.3g}") for value in kept.values())
+    assert all(value == float(f"{value:.8g}") for value in kept.values())
     assert parameters_value(duels, objective, kept) > found.value - 0.002 * len(SPACE.signals)
     everything = simplified(duels, SPACE, objective, found, worth=1.0)
     assert set(everything) == {"coverage", SHARE, CAP}
@@ -168,3 +168,14 @@ def test_a_result_is_stored_and_read_back(tmp_path: Path) -> None:
 )
 def test_long_histories_are_thinned(count: int, most: int, expected: list[float]) -> None:
     assert list(thinned([float(at) for at in range(count)], most=most)) == expected
+
+
+def test_no_more_digits_are_kept_than_the_objective_needs() -> None:
+    duels, objective = drawn_duels(), Objective()
+    space = Space.of(START, signals=["coverage", "pairs"], held={"pairs": 0.7123456})
+    found = Found(parameters={SHARE: 0.1234567, CAP: 2.345678}, value=0.0, history=(0.0,))
+    short = simplified(duels, space, objective, found, worth=0.0)
+    assert short == {"coverage": 2.0, "pairs": 0.7123456, SHARE: 0.123, CAP: 2.35}
+    unreachable = replace(found, value=2.0)
+    exact = simplified(duels, space, objective, unreachable, worth=0.0)
+    assert exact[SHARE] == 0.1234567

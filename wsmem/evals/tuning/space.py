@@ -22,7 +22,7 @@ LEAST, MOST = 0.001, 4.0
 NEGATIVE = frozenset({"surfaced"})
 """Signals whose weight is 0 or less: what was just shown is not shown again so soon."""
 SHARE, CAP = "evidence_share", "evidence_cap"
-THRESHOLD: Mapping[str, tuple[float, float]] = {SHARE: (0.0, 0.6), CAP: (0.5, 8.0)}
+THRESHOLD: Mapping[str, tuple[float, float]] = {SHARE: (0.0, 0.6), CAP: (0.1, 8.0)}
 
 Parameters = dict[str, float]
 """Values by name: weights by signal, `evidence_share`, `evidence_cap`."""

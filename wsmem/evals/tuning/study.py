@@ -37,8 +37,8 @@ STEPS: tuple[Step, ...] = get_args(Step)
 """What a study does besides the fit."""
 
 FIT, FOLD, WITHOUT, CURVE, SAMPLER = "fit", "fold", "without", "curve", "sampler"
-DIGITS = 3
-"""Significant digits of a weight that is found; what they cost is part of every figure."""
+DIGITS, _MOST_DIGITS = 3, 8
+"""Significant digits of what is found, more only where fewer would cost something."""
 CURVE_DRAWS = 5
 CURVE_SIZES = (1, 2, 4, 8, 16, 32)
 SAMPLER_SEEDS = 3
@@ -162,7 +162,24 @@ def simplified(
             break
         sizes = _without(sizes, name)
         value = max(value, best)
-    return {name: float(f"{size:.{DIGITS}g}") for name, size in space.all_of(sizes).items()}
+    return _rounded(duels, space, objective, sizes, least=value - worth)
+
+
+def _rounded(
+    duels: Duels,
+    space: Space,
+    objective: Objective,
+    sizes: Mapping[str, float],
+    *,
+    least: float,
+) -> Parameters:
+    """All parameters, with as few digits as keep the objective: a threshold may just be met."""
+    found = space.all_of(sizes)
+    for digits in range(DIGITS, _MOST_DIGITS + 1):
+        found = space.all_of({name: float(f"{size:.{digits}g}") for name, size in sizes.items()})
+        if parameters_value(duels, objective, found) >= least:
+            break
+    return found
 
 
 def _without(sizes: Mapping[str, float], name: str) -> Parameters:

@@ -19,7 +19,13 @@ from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.requests import requested
 from wsmem.distill.rules.sentences import sentences_of
-from wsmem.distill.rules.verdicts import has_grounds, is_verdict, main_of, without_reasons
+from wsmem.distill.rules.verdicts import (
+    first_clause,
+    has_grounds,
+    is_verdict,
+    main_of,
+    without_reasons,
+)
 from wsmem.distill.rules.wishes import is_wish
 from wsmem.distill.rules.writing import (
     is_substantial,
@@ -236,7 +242,7 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     if gates.is_conditional(text) and (not general or says("wishful", text)):
         return False
     # "Today we decided" dates a decision, "until we are ten" bounds it: neither is the moment.
-    if cue == "preference" and _is_off_topic(turn, place):
+    if cue == "preference" and (says("others", first_clause(text)) or _is_off_topic(turn, place)):
         return False
     moment = pattern("dated").sub("", text) if cue == "decision" else text
     if gates.is_of_the_moment(moment, lasting=lasting or cue in {"preference", "decision"}):

@@ -19,6 +19,7 @@ from wsmem.operations.evidence import MIN_QUOTE_WEIGHT, weight
 from wsmem.operations.numerals import quantities
 from wsmem.operations.polarity import polarity
 from wsmem.text.normalize import nfkc, normalize_text
+from wsmem.text.scripts import cjk_run
 from wsmem.text.stemming import stem
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ _DAY = re.compile(
 
 
 _BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
+_MARKS = re.compile(r"[，,；;：:。]|\s[—-]\s")
 _PLACED = re.compile(r"([^，,。；;]{2,12}?)(?:就|是|都)?(?:在|位于)(?![用跑做])([^，,。；;]{2,12})")
 _NOWADAYS = re.compile(r"^\s*(?:现在|目前|如今|now,? )\s*", re.IGNORECASE)
 _SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -132,7 +134,7 @@ def _named_clause(correction: Correction, entry: MemoryEntry, old: Sequence[str]
     # A name may come in the place of a name; any other word that is not known is another subject.
     if shared and named:
         unknown = [word for word in unknown if word not in names_in(correction.claim)]
-    if unknown:
+    if unknown or _changes_something_else(correction, entry, old):
         return None
     # "We moved from X to Y" needs no subject; "not X but Y" may be about anything.
     if not shared and not (correction.changed and named):
@@ -154,7 +156,7 @@ def _replaced_clause(
     value = claim.replace(subject, " ", 1)
     if not subject_words(subject) & shared or unknown_words(subject, _whole(entry)):
         return None
-    if _other_identifier(subject, content):
+    if _other_identifier(subject, content) or _changes_something_else(correction, entry):
         return None
     clauses = [clause for clause in _clauses(content) if subject_words(clause) & shared]
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
@@ -175,6 +177,34 @@ def _replaced_clause(
         if new_names and names_in(clause) - names_in(claim):
             return clause
     return None
+
+
+def _changes_something_else(
+    correction: Correction, entry: MemoryEntry, old: Sequence[str] = ()
+) -> bool:
+    """Whether what changes is a thing of its own, named beside what an entry is about.
+
+    "Avatars are at most 2 MB, banners no longer": it is the banners that change.
+    """
+    whole = _whole(entry)
+    clauses = [clause for clause in _MARKS.split(correction.claim) if clause.strip()]
+    for number, clause in enumerate(clauses):
+        if says("wrong", f"{clause}，"):
+            continue  # it only announces that something changed
+        changes = any(phrase in clause for phrase in old) if old else says("changed", clause)
+        ahead = number + 1 < len(clauses) and not (old or changes or correction.said_wrong)
+        if (changes and number) or (ahead and _has_value(clause)):
+            subject = _ahead_of_verb(_without(clause, old))
+            if subject_words(subject) and unknown_words(subject, whole):
+                return True
+    return False
+
+
+def _ahead_of_verb(clause: str) -> str:
+    verb = pattern("claim_verb").search(clause)
+    value = re.search(r"[A-Za-z0-9]", clause) if cjk_run().search(clause) else None
+    end = verb or value
+    return clause[: end.start()] if end is not None else ""
 
 
 def _contested_clause(claim: str, entry: MemoryEntry, shared: frozenset[str]) -> str | None:
@@ -200,7 +230,7 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     """What stands before the verb in the clause that is most about an entry."""
     if (owner := _owner(claim)) and _owner(entry.content) not in {None, owner}:
         claim = re.sub(re.escape(owner), " ", claim, count=1, flags=re.IGNORECASE)
-    clauses = [clause for clause in re.split(r"[，,；;：:。]|\s[—-]\s", claim) if clause.strip()]
+    clauses = [clause for clause in _MARKS.split(claim) if clause.strip()]
     known = _words_of(entry)
     # What only leads up to the claim ("the box was reinstalled, …") holds no value.
     telling = [clause for clause in clauses if _has_value(clause)] or clauses

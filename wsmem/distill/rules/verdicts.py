@@ -36,11 +36,7 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
     """
     text = sentence.unquoted
     main = main_of(text)
-    if (
-        says("no_verdict", main)
-        or says("others", _CLAUSE.split(text)[0])
-        or says("here_only", main)
-    ):
+    if says("no_verdict", main) or says("others", first_clause(text)) or says("here_only", main):
         return False
     if gates.is_question(text) or gates.is_conditional(without_reasons(text)):
         return False
@@ -50,6 +46,11 @@ def is_verdict(sentence: Sentence, following: Sequence[Sentence]) -> bool:
         return True
     excludes = says("excludes", text)
     return has_grounds(text, following) or (excludes and (says("ours", text) or _goes_on(text)))
+
+
+def first_clause(text: str) -> str:
+    """What a sentence opens with, up to a mark or a reason."""
+    return _CLAUSE.split(text)[0]
 
 
 def main_of(text: str) -> str:

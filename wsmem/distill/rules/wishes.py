@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from wsmem.distill.rules import gates
 from wsmem.distill.rules.lexicon import says
+from wsmem.distill.rules.verdicts import first_clause
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ def is_wish(sentence: Sentence, following: Sequence[Sentence]) -> bool:
             reason for.
     """
     text = sentence.unquoted
-    if says("no_wish", text) or says("others", _CLAUSE.split(text)[0]) or says("here_only", text):
+    if says("no_wish", text) or says("others", first_clause(text)) or says("here_only", text):
         return False
     if says("manner_wish", text):
         return True

@@ -3,10 +3,11 @@
     python benchmarks/index_cost.py [--entries 1000 10000 100000] [--edits 300] [--save FILE]
 
 Every size has a process of its own, which parses the entries first and then measures what the index
-adds. An edit adds or revises one entry; it is timed with its place named (`changed`), as the engine
-does, and left to be found. The first query after an edit is timed beside the same query again,
-which is what the edit makes queries cost. Merges of segments are edits like any other: the worst
-one is shown. Times are of the processor: nothing here waits, and others may be busy meanwhile.
+adds. An edit adds or revises one entry; it is timed with its place named (`changed`), as a caller
+can who knows it, and left to be found, as the engine does. The first query after an edit is timed
+beside the same query again, which is what the edit makes queries cost. Merges of segments are edits
+like any other: the worst one is shown. Times are of the processor: nothing here waits, and others
+may be busy meanwhile.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ number stays logarithmic and each document is merged a logarithmic number of tim
 _BATCH = 2_000
 """Entries analysed and sorted at once."""
 _BLOCK = 1_024
-"""Entries that are compared at once: each on its own would take ten times as long."""
+"""Entries that are compared at once; only a block that differs is gone through one by one."""
 _MANY = 500
 """Entries whose analysis leaves enough freed memory behind to give it back."""
 _WASTE_FLOOR = 64

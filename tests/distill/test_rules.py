@@ -1,4 +1,8 @@
-"""The rule distiller on talk written for these tests (`talk.jsonl`), in Chinese and English."""
+"""The rule distiller on talk written for these tests, in Chinese and English.
+
+`talk.jsonl` was written phrase by phrase, `built.jsonl` for decisions, wishes, answers and
+corrections that are known by how they are built.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,11 @@ if TYPE_CHECKING:
 
     from wsmem.operations.outcome import Outcome
 
+HERE = Path(__file__).parent
 ROWS = [
     json.loads(line)
-    for line in (Path(__file__).parent / "talk.jsonl").read_text(encoding="utf-8").splitlines()
+    for name in ("talk.jsonl", "built.jsonl")
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines()
 ]
 
 

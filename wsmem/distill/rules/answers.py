@@ -28,6 +28,8 @@ _MOST_OFFERED = 2_000
 """Characters at the end of what the assistant said that are searched for a proposal."""
 _MOST_PROPOSED = 300
 """Characters of the longest proposal that is taken up."""
+_LEAST_DESCRIBED = 3
+"""Characters that a numbered option must have more than."""
 _SHARED = 0.6
 """Share of the words of an answer's opening that stand among the options."""
 
@@ -182,7 +184,7 @@ def _numbered(text: str, offered: str) -> str | None:
             r"[：:、,.，)）\s]*(?:是|is)?\s*([^。；;\n]+?)(?=[。；;\n]|\.\s|\.?$)",
             offered[mark.end :],
         )
-        if mark.number == wanted and described and is_substantial(described[1]):
+        if mark.number == wanted and described and len(described[1]) > _LEAST_DESCRIBED:
             return described[1]
     return None
 

@@ -152,6 +152,10 @@ def _replaced_clause(
     if not (correction.said_wrong or correction.changed):
         return None
     claim, content = correction.claim, entry.content
+    if correction.said_wrong:
+        moved = [clause for clause in _clauses(content) if _elsewhere(claim, clause)]
+        if moved:
+            return moved[0]
     subject = _subject(claim, entry)
     value = claim.replace(subject, " ", 1)
     if not subject_words(subject) & shared or unknown_words(subject, _whole(entry)):
@@ -286,8 +290,6 @@ def _other_owner(claim: str, clause: str) -> bool:
 
 def _other_predicate(claim: str, subject: str, clause: str) -> bool:
     """Whether a clause says of the very subject of a claim something else and no more."""
-    if _elsewhere(claim, clause):
-        return True
     verb = pattern("claim_verb").search(clause)
     if verb is None or subject_words(clause[: verb.start()]) != subject_words(subject):
         return False

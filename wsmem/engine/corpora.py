@@ -1,7 +1,8 @@
 """The entries a recall searches, and an index over them once it pays.
 
-The first recall of a state scans; an index is built in the background when a second one comes, and
-from then on it follows every change. All ways give the same ranking.
+Recalls scan until an index pays: it is built in the background when a second recall comes, in a
+small memory when many have come, and from then on it follows every change. All ways give the same
+ranking.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ _MAX_CORPORA = 32
 """Combinations of scopes kept; the one unused longest goes first."""
 MAX_INLINE_CHANGES = 256
 """Changed entries that an index takes in at once; a larger change is indexed in the background."""
+_SMALL = 500
+"""Entries that a scan answers in a few milliseconds: nobody waits for their index."""
+_REPAID = 16
+"""Recalls after which an index has saved the processor time that building it took
+(`benchmarks/scaling.md`). Most workspaces are small, and left before they have been asked so often.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +130,8 @@ class _Kept:
             if self._index is not None and self._indexed is not self._entries:
                 self._catch_up(self._index)
             fresh = self._index if self._indexed is self._entries else None
-            build = fresh is None and self._uses > 1 and not self.building
+            patience = _REPAID if len(self._entries) <= _SMALL else 1
+            build = fresh is None and self._uses > patience and not self.building
             self.building = self.building or build
             return Corpus(self._entries, fresh), build
 

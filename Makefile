@@ -1,6 +1,6 @@
 # One word per chore; `make` alone lists them. Every chore sets up what it needs first.
 .DEFAULT_GOAL := help
-.PHONY: help setup eval test check lab docs refresh bench bench-crash interop clean
+.PHONY: help setup eval test check gate tune lab docs refresh bench bench-crash interop clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -35,17 +35,26 @@ check: setup ## Lint, format and types, without tests
 test: check ## Everything CI runs: check, tests, notebooks
 	$(BIN)/pytest -n 2 --dist loadfile
 
+gate: setup ## Compare ranking and counted work with the committed baselines
+	$(BIN)/wsmem gate
+
+tune: setup ## Search for better weights on labelled data (DATA=DIR[:DIR...]; goes on where it stopped)
+	DATA='$(DATA)' $(BIN)/wsmem tune
+
 lab: setup ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 docs: setup ## Write the generated parts of README.md and docs/
 	$(BIN)/python benchmarks/docs.py
 
-refresh: setup ## Score our own sets anew for the notebooks, and run these again
+refresh: setup ## Score our own sets anew for notebooks and gate, and run these again
 	$(BIN)/python benchmarks/refresh_ranking.py
+	$(BIN)/python benchmarks/refresh_gate.py
 
-bench: setup ## Time ranking and the engine against their peers (minutes)
+bench: setup ## Time recalls, ranking and the engine beside their peers (many minutes)
+	$(BIN)/wsmem bench latency
 	$(BIN)/python benchmarks/ranking_speed.py
+	$(BIN)/python benchmarks/index_cost.py
 	$(BIN)/python benchmarks/engine_speed.py
 	$(BIN)/python benchmarks/recall_start.py
 

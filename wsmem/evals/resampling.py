@@ -125,7 +125,7 @@ class Table:
             return bound
         few = min(swaps, FIRST_SWAPS)
         found = self._sampled(few, (*seed, 0))
-        if few < swaps and found <= PROMISING and few + 1 < 2.0 ** self.differing.sum():
+        if few < swaps and found <= PROMISING and few + 1 < 2 ** int(self.differing.sum()):
             larger = self._signed if self._plain else self._sampled
             found = larger(swaps, (*seed, 1))
         return found

@@ -99,8 +99,8 @@ class Curves(Drawing):
     def _figure(self, ink: str, *, escape: bool) -> Figure:
         from matplotlib.figure import Figure  # noqa: PLC0415  heavy, and an extra
 
-        figure = Figure(figsize=(_WIDTH, 3.2))
-        axes = figure.add_axes((0.12, 0.16, 0.85, 0.72))
+        figure = Figure(figsize=(_WIDTH, 3.4))
+        axes = figure.add_axes((0.12, 0.16, 0.85, 0.68))
         for number, (name, points) in enumerate(self.lines.items()):
             colour = PALETTE[number % len(PALETTE)]
             for part in self.parts.get(name, ()):

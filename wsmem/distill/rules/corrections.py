@@ -54,7 +54,7 @@ def correction_in(
     if (gates.is_foreign(text) and not disagrees) or says("banter", text):
         return None
     wrong = says("wrong", text) or _announces(before)
-    old = _old_phrases(text)
+    old = old_phrases(text)
     changed = says("changed", text)
     if not (wrong or old or changed or disagrees):
         return None
@@ -85,7 +85,8 @@ def _left_open(text: str, after: Sentence | None) -> bool:
     return says("reporter", text) and after is not None and says("disagrees", after.unquoted)
 
 
-def _old_phrases(text: str) -> tuple[str, ...]:
+def old_phrases(text: str) -> tuple[str, ...]:
+    """Phrases that a text sets aside as no longer, or not, right."""
     found = (
         match["old"].strip(" 了的，,。.")
         for p in patterns("old_value")

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wsmem.distill.rules.corrections import old_phrases
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.words import (
     identifiers_in,
@@ -84,7 +85,13 @@ def _candidate(correction: Correction, entry: MemoryEntry, rarity: Counter[str])
     claim = correction.claim
     if correction.local and entry.scope == "global":
         return None
-    old = [phrase for phrase in correction.old if _holds(entry.content, phrase)]
+    # What the entry sets aside, too, is not what it says: "ids, not names" repeated is no change.
+    aside = {normalize_text(phrase) for phrase in old_phrases(entry.content)}
+    old = [
+        phrase
+        for phrase in correction.old
+        if _holds(entry.content, phrase) and normalize_text(phrase) not in aside
+    ]
     if qualified_apart(claim, entry.content, change=bool(old)):
         return None
     known = _words_of(entry)
@@ -166,7 +173,7 @@ def _replaced_clause(
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
     new_names = names_in(claim) - names_in(content)
     for clause in [*clauses, *(c for c in _clauses(content) if c not in clauses)]:
-        if _same_kind_of_value(value, clause, content, both=correction.said_wrong):
+        if _same_kind_of_value(value, clause, content, said_in=claim):
             return clause
     for clause in clauses:
         if _other_owner(claim, clause) or (
@@ -175,12 +182,20 @@ def _replaced_clause(
             return clause
     for clause in clauses:
         repeated = subject_words(clause) & shared
-        if _flips(claim, clause) and len(repeated) >= _FLIP_SHARE * len(subject_words(clause)):
+        if _flips(_closest_clause(claim, clause), clause) and len(repeated) >= _FLIP_SHARE * len(
+            subject_words(clause)
+        ):
             return clause
     for clause in clauses:
         if new_names and names_in(clause) - names_in(claim):
             return clause
     return None
+
+
+def _closest_clause(claim: str, clause: str) -> str:
+    """The part of a claim that is most about what a clause of an entry says."""
+    words = subject_words(clause)
+    return max(_MARKS.split(claim), key=lambda part: len(subject_words(part) & words))
 
 
 def _changes_something_else(
@@ -343,7 +358,9 @@ def _digits(text: str) -> str:
     return _SMALL_NUMBER.sub(lambda found: str(_SMALL.index(found[0].lower()) + 1), nfkc(text))
 
 
-def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = False) -> bool:
+def _same_kind_of_value(
+    claim: str, clause: str, content: str, *, both: bool = False, said_in: str = ""
+) -> bool:
     """Whether a clause gives a value where the claim gives another of the same kind.
 
     Args:
@@ -351,13 +368,15 @@ def _same_kind_of_value(claim: str, clause: str, content: str, *, both: bool = F
         clause: Of the entry.
         content: The whole entry; a value that stands anywhere in it is not new.
         both: The claim may repeat the entry's value beside its own.
+        said_in: The sentence that the claim is a part of, which repeats a value that still holds.
     """
+    repeated = _amounts(claim) | _amounts(said_in)
     said, held, known = _amounts(claim), _amounts(clause), _amounts(content)
     units = {
         new_unit
         for _, new_unit in said - known
         for old, old_unit in held
-        if new_unit == old_unit and (both or (old, old_unit) not in said)
+        if new_unit == old_unit and (both or (old, old_unit) not in repeated)
     }
     if units - {None} or (None in units and _counted(claim) & _counted(clause)):
         return True

@@ -64,7 +64,7 @@ class LatencyPlan:
     """Queries of every pair of language and length, while an engine is warm."""
     cold: int = 2
     """The same where every recall needs a process, an engine or a commit of its own."""
-    budget_s: float = 4.0
+    budget_s: float = 3.0
     """How long a peer may take over all queries of a store; a slow one answers a spread of them."""
     commits: int = 10
     """Commits that must have happened before a recall beside them has been measured enough."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from wsmem.evals.latency.bench import ORDER
 from wsmem.evals.latency.figures import ALL, cumulative
-from wsmem.evals.latency.plan import WSMEM
+from wsmem.evals.latency.plan import PLUGIN, RANKING, STATES, WSMEM
 from wsmem.evals.latency.text import STATE_WORDS
 from wsmem.evals.plots import MARKERS, PALETTE, Drawing
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 7.4, 3.7
 """Inches."""
+_UNFILED = "-unfiled"
 _ROW = 0.2
 """Inches of a line of the legend."""
 
@@ -41,7 +42,7 @@ class Series:
     points: tuple[Point, ...]
     colour: int
     """Place in the palette, the same for the same thing in every chart."""
-    dashed: bool = False
+    style: Literal["-", "--", ":"] = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +97,11 @@ class LineChart(Drawing):
     def _draw(self, axes: Axes, series: Series) -> Any:
         xs = [point.x for point in series.points]
         ys = [point.y for point in series.points]
-        style = "--" if series.dashed else "-"
         colour = PALETTE[series.colour % len(PALETTE)]
         if self.steps:
-            (line,) = axes.step(xs, ys, where="post", color=colour, linestyle=style, linewidth=1.6)
+            (line,) = axes.step(
+                xs, ys, where="post", color=colour, linestyle=series.style, linewidth=1.6
+            )
             return line
         # Where there is no interval, the bar has no length.
         below = [max(0.0, p.y - (p.y if p.low is None else p.low)) for p in series.points]
@@ -109,7 +111,7 @@ class LineChart(Drawing):
             ys,
             yerr=[below, above],
             color=colour,
-            linestyle=style,
+            linestyle=series.style,
             marker=MARKERS[series.colour % len(MARKERS)],
             markersize=4.2,
             linewidth=1.4,
@@ -158,7 +160,7 @@ def peers_chart(run: LatencyRun, figure: str = "p95") -> LineChart:
         Series(
             name=system,
             colour=number,
-            dashed=number > 1,
+            style=":" if system == PLUGIN else "-" if system in (WSMEM, RANKING) else "--",
             points=_points([row for row in rows if row["system"] == system], figure),
         )
         for number, system in enumerate(ORDER)
@@ -181,10 +183,10 @@ def states_chart(run: LatencyRun, figure: str = "p95") -> LineChart:
     series = [
         Series(
             name=STATE_WORDS[state],
-            colour=number,
             points=_points([row for row in rows if row["state"] == state], figure),
+            **_look(state),
         )
-        for number, state in enumerate(run.states)
+        for state in run.states
     ]
     return LineChart(
         title=f"{figure} of a recall by entries and state",
@@ -205,12 +207,12 @@ def shares_chart(run: LatencyRun, entries: int) -> LineChart:
         if row["system"] == WSMEM and row["entries"] == entries
     }
     series = []
-    for number, state in enumerate(run.states):
+    for state in run.states:
         if state in found:
             edges = cumulative(found[state])
             points = tuple(Point(x=edge, y=100 * share) for edge, share in edges)
             start = Point(x=edges[0][0] / 1.12, y=0.0)
-            series.append(Series(name=STATE_WORDS[state], colour=number, points=(start, *points)))
+            series.append(Series(name=STATE_WORDS[state], points=(start, *points), **_look(state)))
     return LineChart(
         title=f"recalls by their time, {entries:,} entries",
         x="milliseconds",
@@ -247,6 +249,13 @@ def worth_chart(run: LatencyRun, state: str) -> LineChart:
         series=tuple(series),
         ticks=tuple(cuts),
     )
+
+
+def _look(state: str) -> dict[str, Any]:
+    """Colour and style of a state; without postings it looks like the same with them, dashed."""
+    filed = state.removesuffix(_UNFILED)
+    coloured: list[str] = [name for name in STATES if not name.endswith(_UNFILED)]
+    return {"colour": coloured.index(filed), "style": "-" if filed == state else "--"}
 
 
 def _points(rows: list[dict[str, Any]], figure: str) -> tuple[Point, ...]:

@@ -54,7 +54,7 @@ def answer(
 def test_a_larger_part_is_ranked_while_there_is_time_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One entry takes 150 of 975 ms; 5.5 more fit, 80 % of them are tried, and no more double it."""
+    """One entry takes 150 of 975 ms; 80 % of the 5.5 that fit are tried, no more double it."""
     context, seconds, parts = answer(tmp_path, monkeypatch, entry_s=0.15, deadline_ms=1_000)
     assert context.degraded == LATE
     assert seconds < 1.0

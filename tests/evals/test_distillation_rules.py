@@ -27,5 +27,6 @@ def test_the_rules_keep_their_bars(name: str, split: str) -> None:
     assert value[WHOLE, "SecretLeak"] == 0
     assert (value[WHOLE, "Restraint"] or 0) >= 0.95
     assert (value[WHOLE, "Target(supersede)"] or 0) >= 0.95
-    assert (value[ASKED, "F1(add)"] or 0) >= 0.6
+    for part in (ASKED, "explicit-request", "preference", "decision-with-reason"):
+        assert (value[part, "F1(add)"] or 0) >= 0.6, part
     assert value[WHOLE, "Answered"] == 1

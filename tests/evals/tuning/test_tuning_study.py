@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from tuning_kit import drawn_duels
 
@@ -179,3 +180,14 @@ def test_no_more_digits_are_kept_than_the_objective_needs() -> None:
     unreachable = replace(found, value=2.0)
     exact = simplified(duels, space, objective, unreachable, worth=0.0)
     assert exact[SHARE] == 0.1234567
+
+
+def test_a_weight_that_the_sets_do_not_show_stays_as_it_was(tmp_path: Path) -> None:
+    duels = drawn_duels()
+    unsaid = np.array(duels.differences)
+    unsaid[duels.signals.index("pairs")] = 0.0
+    silent = replace(duels, differences=unsaid)
+    assert silent.silent == ("pairs",)
+    shared = Shared(origin=write_duels(silent, tmp_path, data="silent"))
+    found = work(replace(base(tmp_path), duels=shared)).parameters
+    assert found["pairs"] == START.weights["pairs"]

@@ -129,6 +129,12 @@ class Duels:
         blank = np.full(len(self.sets), np.nan)
         return Outcome(ndcg, np.divide(recalled, asked, out=blank, where=asked > 0))
 
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Signals in which no duel differs: whatever their weight, the sets do not show it."""
+        said = self.differences.any(axis=1)
+        return tuple(name for at, name in enumerate(self.signals) if not said[at])
+
     @cached_property
     def _blocks(self) -> list[_Block]:
         """The differences set by set: few sets have every signal, and a trial reads all of this."""

@@ -7,7 +7,7 @@ because a half and a double are equally far away.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wsmem.errors import InvalidInputError, UnknownNameError
@@ -110,6 +110,16 @@ class Space:
         found = {name: weight for name in self.signals if name != self.anchor}
         found |= {name: Range(*bounds, log=name == CAP) for name, bounds in THRESHOLD.items()}
         return {name: range_ for name, range_ in found.items() if name not in self.held}
+
+    def holding(self, signals: Iterable[str]) -> Space:
+        """The same where these signals keep the weight they start with, the anchor aside."""
+        weights = self.start.weights
+        kept = {
+            name: abs(weights.get(name, 0.0))
+            for name in signals
+            if name in self.signals and name != self.anchor
+        }
+        return replace(self, held=kept | dict(self.held))
 
     def without(self, signal: str) -> Space:
         """The same without a signal; another takes over as anchor where it was that one."""

@@ -127,8 +127,10 @@ def work(unit: Unit) -> Result:
     if loaded is None:
         raise InvalidInputError(f"{unit.duels.path}: the duels of this study are not there")
     duels = loaded.of(unit.sets)
-    found = unit.search.run(duels, unit.space, unit.objective, storage=unit.storage, on_trials=tell)
-    parameters = simplified(duels, unit.space, unit.objective, found, worth=unit.worth)
+    # Without the only sets that have tags, any weight of tags would seem as good as another.
+    space = unit.space.holding(duels.silent)
+    found = unit.search.run(duels, space, unit.objective, storage=unit.storage, on_trials=tell)
+    parameters = simplified(duels, space, unit.objective, found, worth=unit.worth)
     return Result(
         name=unit.name,
         sets=unit.sets,

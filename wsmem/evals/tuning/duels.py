@@ -132,7 +132,7 @@ class Duels:
     @property
     def silent(self) -> tuple[str, ...]:
         """Signals in which no duel differs: whatever their weight, the sets do not show it."""
-        said = self.differences.any(axis=1)
+        said = np.asarray(self.differences.any(axis=1)).tolist()
         return tuple(name for at, name in enumerate(self.signals) if not said[at])
 
     @cached_property

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.docs import markdown_table, with_part
+from wsmem.engine.corpora import patience
 
 FOLDER = Path(__file__).resolve().parent
 PAGE, RESULTS = FOLDER / "scaling.md", FOLDER / "results" / "scaling.json"
@@ -77,7 +78,8 @@ def stream(
     for at in range(2 * _SIMULATED):
         number = order.next()
         uses = indexed.get(number, 0) + 1
-        done = {"warm": uses > 2, "scan": uses <= 2, "build": uses == 2}
+        last = 1 + patience(each[number] + IN_GLOBAL)
+        done = {"warm": uses > last, "scan": uses <= last, "build": uses == last}
         done["read"] = number not in parsed
         _touch(parsed, number, 1, kept[0])
         _touch(indexed, number, uses, kept[1])

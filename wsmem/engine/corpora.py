@@ -36,6 +36,11 @@ _REPAID = 16
 """
 
 
+def patience(entries: int) -> int:
+    """How many recalls of so many entries only scan; the one after them builds the index."""
+    return _REPAID if entries <= _SMALL else 1
+
+
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """What one recall searches."""
@@ -130,8 +135,8 @@ class _Kept:
             if self._index is not None and self._indexed is not self._entries:
                 self._catch_up(self._index)
             fresh = self._index if self._indexed is self._entries else None
-            patience = _REPAID if len(self._entries) <= _SMALL else 1
-            build = fresh is None and self._uses > patience and not self.building
+            waited = self._uses > patience(len(self._entries))
+            build = fresh is None and waited and not self.building
             self.building = self.building or build
             return Corpus(self._entries, fresh), build
 

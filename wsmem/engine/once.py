@@ -34,7 +34,7 @@ def recall_once(
     shown are read. Everything it imports is in the standard library. A deadline in the request is
     not watched: who calls this waits for a whole process anyway.
     """
-    store = store or MemoryStore(settings.memory_dir, clock=clock)
+    store = store or MemoryStore(settings.memory_dir, clock=clock, lasting=False)
     locator = Locator(store, ScopeResolver(registry))
     recaller = Recaller(
         store,
@@ -62,7 +62,7 @@ def explain_once(
     from wsmem.retrieval.explain import explain  # noqa: PLC0415 - NumPy
     from wsmem.retrieval.index import Index  # noqa: PLC0415 - NumPy
 
-    store = MemoryStore(settings.memory_dir, clock=clock)
+    store = MemoryStore(settings.memory_dir, clock=clock, lasting=False)
     locator = Locator(store, ScopeResolver(registry))
     recaller = Recaller(store, settings, locator, clock=clock, corpora=Corpora())
     place = locator.place(cwd=request.cwd, session_id=request.session_id)

@@ -40,6 +40,7 @@ class StoreAccess:
         clock: Callable[[], int] | None,
         new_id: Callable[[], str] | None,
         lock_timeout: float,
+        lasting: bool = True,
     ) -> None:
         """See `MemoryStore`."""
         self.layout = Layout.at(root)
@@ -47,6 +48,7 @@ class StoreAccess:
         self.clock = clock or system_clock
         self.new_id = new_id or new_uuid
         self.lock_timeout = lock_timeout
+        self.lasting = lasting
         self.journals = JournalFolder(self.fs, self.layout)
         self.reader = ScopeReader(self.fs, self.journals)
         self.swept: set[str] = set()
@@ -70,7 +72,7 @@ class StoreAccess:
                 return snapshot
             before = self._snapshots.get(key)
             reading = self.reader.read(key, directory, since=before.generation if before else None)
-            snapshot = assemble(key, reading, before)
+            snapshot = assemble(key, reading, before, marked=self.lasting)
             self.remember(snapshot)
             return snapshot
 

@@ -85,17 +85,24 @@ def read_entries(
         if dropped:
             problems += [_problem(ENTRIES, "item", f"item {number}: {what}") for what in dropped]
         completed += stored is not item and not dropped
-        before = known.get(stored["id"])
-        if before and before.stored == stored and list(before.stored) == list(stored):
-            entries.append(before)
-        elif whole:
-            entries.append(MemoryEntry.from_complete(stored))
-        else:
-            entries.append(MemoryEntry.from_stored(stored))
+        entries.append(entry_of(stored, known, whole=whole))
     if completed:
         detail = f"{completed} entries lack fields, which have their defaults"
         problems.append(_problem(ENTRIES, "old-shape", detail))
     return tuple(entries), (*problems, *duplicate_problems(entries))
+
+
+def entry_of(
+    stored: dict[str, Any], known: Mapping[str, MemoryEntry], *, whole: bool = False
+) -> MemoryEntry:
+    """The entry of a complete record: the known one with its id, if its fields are the same.
+
+    `whole` says that the record was complete from the start and has no revisions.
+    """
+    before = known.get(stored["id"])
+    if before and before.stored == stored and list(before.stored) == list(stored):
+        return before
+    return MemoryEntry.from_complete(stored) if whole else MemoryEntry.from_stored(stored)
 
 
 def duplicate_problems(entries: Sequence[MemoryEntry]) -> tuple[Problem, ...]:

@@ -22,6 +22,7 @@ from wsmem.store.journal import (
 from wsmem.store.jsontext import json_bytes, replace_surrogates
 from wsmem.store.layout import (
     CHECKPOINTS,
+    ENTRIES,
     HISTORY,
     SET_ASIDE,
     SNAPSHOT_FILES,
@@ -72,6 +73,8 @@ class CommitPlan:
         for problem in before.problems:
             if problem.kind == "newer":
                 raise StoreVersionError(f"{directory}/{problem.file}", problem.detail, FORMAT)
+        if change.entries is not None and not before.entry_set.has_texts:
+            self._take_texts(f"{directory}/{ENTRIES}", before)
         outcome = outcome_of(change, before)
         if not (outcome.files or change.added or change.rewritten):
             return
@@ -118,6 +121,13 @@ class CommitPlan:
             self._directories[folder] = None
             self._add(target, found[0])
             _log.warning("%s/%s could not be read whole; kept as %s", directory, name, target)
+
+    def _take_texts(self, path: str, before: ScopeSnapshot) -> None:
+        """Take what is unchanged from the file: reading is many times quicker than encoding."""
+        with suppress(OSError):
+            found = self._access.fs.read(path)
+            if found is not None and found[1] == before.generation.entries:
+                before.entry_set.take_texts(found[0])
 
     def _keep_summary(self, directory: str, text: str, keep: int) -> None:
         folder = f"{directory}/{HISTORY}"

@@ -48,6 +48,7 @@ class MemoryStore:
         clock: Callable[[], int] | None = None,
         new_id: Callable[[], str] | None = None,
         lock_timeout: float = 10.0,
+        lasting: bool = True,
     ) -> None:
         """Use the memory files under `root`.
 
@@ -57,9 +58,11 @@ class MemoryStore:
             clock: Milliseconds since the epoch, for names of history and checkpoint files.
             new_id: UUIDs for those names.
             lock_timeout: Seconds a transaction waits for its locks, unless it says otherwise.
+            lasting: Whether scopes will be read again after others changed them, for which the
+                first reading then prepares; a process that answers one question saves that.
         """
         self._access = StoreAccess(
-            root, fs=fs, clock=clock, new_id=new_id, lock_timeout=lock_timeout
+            root, fs=fs, clock=clock, new_id=new_id, lock_timeout=lock_timeout, lasting=lasting
         )
 
     @property

@@ -49,6 +49,27 @@ def test_shell_examples_of_the_readme_run(capsys: pytest.CaptureFixture[str]) ->
     assert "port 8081" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_options_that_are_shown_exist(page: Path) -> None:
+    reference = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    helps = dict(
+        re.findall(r"^## (wsmem .+?)\n(.*?)(?=^## |\Z)", reference, re.DOTALL | re.MULTILINE)
+    )
+    shown = [
+        line
+        for kind in ("sh", "text")
+        for block in blocks(page, kind)
+        for line in block.splitlines()
+    ]
+    for line in shown if page.name != "cli.md" else ():
+        if not line.startswith("wsmem "):
+            continue
+        command = next((name for name in helps if f"{line} ".startswith(f"{name} ")), None)
+        assert command, f"{page.name}: there is no command {line!r}"
+        for option in re.findall(r"(?<= )--[a-z-]+", line):
+            assert re.search(rf"{option}\b", helps[command]), f"{page.name}: {line!r}: {option}"
+
+
 def test_the_two_commands_stand_on_top() -> None:
     first = blocks(PAGES[0], "sh")[0]
     assert [line.split("#")[0].strip() for line in first.splitlines()] == ["make eval", "make test"]

@@ -34,19 +34,26 @@ class ScopeReading(NamedTuple):
 
 
 def read_whole_or_filed(
-    store: MemoryStore, scope: ScopeLike, files: OpenFiles | None
+    store: MemoryStore,
+    scope: ScopeLike,
+    files: OpenFiles | None,
+    *,
+    before_long: Callable[[], None] = lambda: None,
 ) -> ScopeReading:
     """A scope by its postings if files may be opened and it has good ones, else whole.
 
-    One whose entries are in memory is taken from there.
+    One whose entries are in memory is taken from there. `before_long` is called before entries are
+    read, which may take longer than somebody waits.
     """
-    snapshot = None if files is None else store.held(scope)
+    snapshot = store.held(scope)
     if snapshot is None and files is not None:
         filed = store.open_postings(scope, files)
         if filed is not None:
             head, postings = filed
             return ScopeReading(head.summary, head.problems, postings.rings, postings)
-    snapshot = snapshot or store.read_scope(scope)
+    if snapshot is None:
+        before_long()
+        snapshot = store.read_scope(scope)
     rings = chain_faults(snapshot).rings
     return ScopeReading(snapshot.summary, snapshot.problems, rings, snapshot)
 

@@ -2,12 +2,17 @@
 
 Reads and nothing else: no lock is waited for, no directory is made. Whatever fails is left out of
 the answer and named in `degraded`; nothing raises.
+
+An answer is of the committed state. When another process has changed the files and there is no time
+to read their entries, it has the new summary and nothing else: the entries as they were before are
+still in memory, but some of them may have been corrected, forgotten or purged since.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -186,7 +191,7 @@ class Recaller:
         progress: Progress,
         files: OpenFiles | None,
     ) -> MemoryContext:
-        known = self._read(place, files)
+        known = self._read(request, place, progress, files)
         progress.unread = None if isinstance(known.corpus, Corpus) else place
         progress.context = self._context(request, known, ())
         if progress.abandoned.is_set():
@@ -226,12 +231,17 @@ class Recaller:
             wanted = int(affordable * PREVIEW_TRUST)
         return False
 
-    def _read(self, place: Place, files: OpenFiles | None) -> _Known:
+    def _read(
+        self, request: RecallInput, place: Place, progress: Progress, files: OpenFiles | None
+    ) -> _Known:
         readings: list[ScopeReading] = []
         problems = [place.problem] if place.problem else []
+        before_long = partial(self._give_summaries, request, place, progress)
         for scope in place.read:
             try:
-                readings.append(read_whole_or_filed(self._store, scope, files))
+                readings.append(
+                    read_whole_or_filed(self._store, scope, files, before_long=before_long)
+                )
             except WsmemError as error:
                 problems.append(describe(error))
         if self._note is not None:
@@ -247,12 +257,33 @@ class Recaller:
         rings = [ring for reading in readings for ring in reading.rings]
         if rings:
             problems.append(f"nothing stands in the place of {', '.join(rings[:5])}: a ring")
+        corpus = corpus_of([reading.entries for reading in readings], self._corpora)
+        return self._known(place, [reading.summary for reading in readings], corpus, problems)
+
+    def _give_summaries(self, request: RecallInput, place: Place, progress: Progress) -> None:
+        """Have something to show, for somebody who may leave while entries are being read."""
+        if progress.until is None or progress.context is not None:
+            return
+        summaries = []
+        for scope in place.read:
+            with suppress(WsmemError):  # said when its entries are read
+                summaries.append(self._store.read_head(scope).summary)
+        known = self._known(place, summaries, Corpus((), None), ())
+        progress.context = self._context(request, known, ())
+
+    def _known(
+        self,
+        place: Place,
+        summaries: Sequence[str],
+        corpus: Corpus | FiledCorpus,
+        problems: Sequence[str],
+    ) -> _Known:
         language = self._settings.language
-        summaries = [_shown_summary(reading.summary, language) for reading in readings]
+        shown = [_shown_summary(summary, language) for summary in summaries]
         return _Known(
             scope=GLOBAL_KEY if place.archived else place.main.key,
-            summary="\n\n".join(summary for summary in summaries if summary),
-            corpus=corpus_of([reading.entries for reading in readings], self._corpora),
+            summary="\n\n".join(summary for summary in shown if summary),
+            corpus=corpus,
             problems=tuple(problems),
         )
 

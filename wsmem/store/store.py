@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wsmem.records import MemoryEntry
     from wsmem.store.archive import MoveOutcome
     from wsmem.store.fs import FileSystem
+    from wsmem.store.heads import ScopeHead
     from wsmem.store.layout import Layout, ScopeLike
     from wsmem.store.listing import ScopeListing
     from wsmem.store.postings import FiledScope, OpenFiles
@@ -88,6 +89,12 @@ class MemoryStore:
             UnreadableFileError: the system refused to look at one of its files.
         """
         return self._access.held(scope.key)
+
+    def read_head(self, scope: ScopeLike) -> ScopeHead:
+        """The committed state of a scope beside its entries; errors as in `read_scope`."""
+        from wsmem.store.heads import read_head
+
+        return read_head(self._access, scope.key)
 
     def exists(self, scope: ScopeLike) -> bool:
         """Whether anything was ever written to a scope; reads no file."""

@@ -34,9 +34,14 @@ RUN = Path("runs/tune-default")
 DEFAULT = Path("wsmem/retrieval/profiles/default.json")
 NOTEBOOK = Path("notebooks/04_tuning.ipynb")
 START = Path("benchmarks/tuning_start.json")
-HELD = ("surfaced=-1", "evidence_share=0.05", "evidence_cap=1")
-"""Policy, not fitted: what was just shown gives way, and one good word is evidence enough. A higher
-share loses more answers than it avoids false ones."""
+SIGNALS = ("length_saturation", "pairs", "letters", "title", "tags", "retrieval_terms")
+"""What is searched. `coverage`, `word_coverage` and `saturation` say what `length_saturation` says,
+and a search does as well without any of them; `recency` was dropped by every search that had it."""
+ENTRY = ("importance", "surfaced")
+HELD = ("importance=0.03", "surfaced=-1", "evidence_share=0.05", "evidence_cap=1")
+"""Policy, not fitted. Who writes memories decides what importance means, so it breaks near-ties
+only; what was just shown gives way; one good word is evidence enough, because a higher share loses
+more answers than it avoids false ones."""
 TRIALS = "1000"
 SAMPLER = "ascent"
 """With as many trials it finds most on this many sets: see the samplers of the kept study."""
@@ -52,7 +57,9 @@ def tune_default(options: Sequence[str]) -> int:
     trials = () if "--trials" in given else ("--trials", TRIALS)
     sampler = () if "--sampler" in given else ("--sampler", SAMPLER)
     held = [part for value in HELD for part in ("--hold", value)]
-    fixed = ["--datasets-dir", "datasets", "--start", START.as_posix(), *held]
+    searched = [part for name in (*SIGNALS, *ENTRY) for part in ("--signal", name)]
+    start = ["--datasets-dir", "datasets", "--start", START.as_posix()]
+    fixed = [*start, *searched, *held]
     sys.argv = ["wsmem", "tune", *fixed, *trials, *sampler, *given]
     if status := main([*sys.argv[1:], "--out", RUN.as_posix()]):
         return status

@@ -2,7 +2,7 @@
 
     python benchmarks/docs.py [--check]
 
-Generated are the command reference, the tables of signals and profiles, and the board of the README
+Generated are the command reference, the tables of signals and gains, and the board of the README
 (from the saved figures in benchmarks/results/, which are measured by hand and dated).
 """
 
@@ -23,6 +23,7 @@ from wsmem.retrieval.signals import SIGNALS
 
 ROOT = Path(__file__).resolve().parents[1]
 BOARD = ROOT / "benchmarks" / "results" / "public-sets.json"
+STUDY = ROOT / "benchmarks" / "results" / "tuning" / "results.json"
 PLAIN = {"COLUMNS": "88", "TERM": "dumb", "NO_COLOR": "1"}
 MEASURES = ("nDCG@10", "RR@10", "R@5", "Success@1", "FalseRecall")
 
@@ -41,8 +42,10 @@ def main(arguments: list[str]) -> int:
 def generated() -> dict[Path, str]:
     """Every page with generated parts, as it must read."""
     ranking, readme = ROOT / "docs" / "ranking.md", ROOT / "README.md"
+    measuring = ROOT / "docs" / "measuring.md"
     return {
         ROOT / "docs" / "cli.md": command_reference(),
+        measuring: with_part(_read(measuring), "gains", gain_table(json.loads(_read(STUDY)))),
         ranking: with_part(_read(ranking), "signals", signal_table()),
         readme: with_part(_read(readme), "board", board_table(json.loads(_read(BOARD)))),
     }
@@ -73,6 +76,33 @@ def signal_table() -> str:
         ]
         for signal in SIGNALS
     ]
+    return markdown_table(head, rows)
+
+
+def gain_table(study: dict[str, Any]) -> str:
+    """What held-out weights gain on average, and on how many sets they are better or worse."""
+    held_out = [row for row in study["gains"] if row["part"] == "validation"]
+    means = [row for row in held_out if row["dataset"] == "mean" and row["over"] != "default"]
+    rows = []
+    for mean in means:
+        verdicts = [
+            row["verdict"]
+            for row in held_out
+            if row["over"] == mean["over"] and row["dataset"] != "mean"
+        ]
+        rows.append(
+            [
+                f"`{mean['over']}`",
+                f"{mean['first']:.3f}",
+                f"{mean['second']:.3f}",
+                f"{mean['difference']:+.3f} [{mean['low']:+.3f}, {mean['high']:+.3f}]",
+                mean["verdict"],
+                " / ".join(
+                    str(verdicts.count(name)) for name in ("better", "inconclusive", "worse")
+                ),
+            ]
+        )
+    head = ["over", "its mean", "held-out mean", "gain, 95 %", "verdict", "sets better / ? / worse"]
     return markdown_table(head, rows)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from wsmem.distill.rules import gates
@@ -53,6 +54,12 @@ _NUMBERED = re.compile(
     r"|\b(first|second|third)\b(?: one| option)?",
     re.IGNORECASE,
 )
+_ITEM = re.compile(r"(?:^|(?<=[\s(（。；;：:]))([A-Da-d1-4])\s?[)）.:：、]\s*(?=\S)", re.MULTILINE)
+_BARE_PICK = re.compile(
+    r"^(?:(?:hm+|ok(?:ay)?|then|well|yes|嗯|那就|那|就|选|好)[，,. ]*)*([A-Da-d1-4])"
+    r"(?:\s?(?:吧|好了|please|pls|then|it is))*\s*(?:[.,;:，。；：！!—-]+\s*|$)",
+    re.IGNORECASE,
+)
 _ORDINALS = {"first": "1", "second": "2", "third": "3"}
 _FORMER = re.compile(r"前者|\bthe former\b", re.IGNORECASE)
 _LATTER = re.compile(r"后者|\bthe latter\b", re.IGNORECASE)
@@ -79,13 +86,18 @@ class Exchange:
     """What the assistant said just before it."""
 
 
-def proposal_taken_up(sentence: Sentence, exchange: Exchange) -> str | None:
-    """The assistant's proposal that a sentence takes up for good, in the assistant's words."""
-    text = sentence.unquoted
+def proposal_taken_up(spoken: Sequence[Sentence], exchange: Exchange) -> str | None:
+    """The assistant's proposal that an answer takes up for good, in the assistant's words.
+
+    Args:
+        spoken: The sentence that may take it up, and those that go with it.
+        exchange: What it answers.
+    """
+    text = spoken[0].unquoted
     offered = own_words(redact(exchange.offered[-_MOST_OFFERED:]))
     if not offered or gates.is_question(text, states=True) or says("postpones", text):
         return None
-    if numbered := _numbered(text, offered):
+    if numbered := _numbered(text, offered) or _lettered(spoken, offered):
         return numbered
     rest = _behind(text, "accepts")
     if rest is None:
@@ -187,6 +199,29 @@ def _numbered(text: str, offered: str) -> str | None:
         if mark.number == wanted and described and len(described[1]) > _LEAST_DESCRIBED:
             return described[1]
     return None
+
+
+def _lettered(spoken: Sequence[Sentence], offered: str) -> str | None:
+    """The item of an offered list that an answer names by its mark alone: "B. Nobody hears it".
+
+    Only with a reason: a bare letter may as well pick the next job.
+    """
+    text = spoken[0].unquoted
+    picked = _BARE_PICK.match(text)
+    if picked is None or not has_grounds(text, spoken[1:]):
+        return None
+    items = list(_ITEM.finditer(offered))
+    for item, following in pairwise([*items, None]):
+        end = following.start() if following else len(offered)
+        if item is not None and item[1].lower() == picked[1].lower() and len(items) > 1:
+            described = offered[item.end() : end].split("\n")[0].strip(" ，,；;。.(（")
+            return described if len(described) > _LEAST_DESCRIBED else None
+    return None
+
+
+def without_pick(text: str) -> str:
+    """An answer without the bare mark of an item that it begins with."""
+    return _BARE_PICK.sub("", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Why a sentence is worth keeping: a request, a preference, a decision, a rule."""
+"""Why a sentence is worth keeping: a request, a preference, a decision, a rule, a fact."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from wsmem.distill.rules.lexicon import pattern, says
 
-Cue = Literal["request", "preference", "rule", "decision"]
+Cue = Literal["request", "preference", "rule", "decision", "fact"]
 
 
 def cue_of(text: str) -> Cue | None:

@@ -10,6 +10,7 @@ from wsmem.distill.rules import writing
 from wsmem.distill.rules.corrections import Correction, correction_in
 from wsmem.distill.rules.hearing import Heard, Turn, hear, restates, turns_of
 from wsmem.distill.rules.lexicon import says
+from wsmem.distill.rules.retorts import retort_in
 from wsmem.distill.rules.scoping import scope_of
 from wsmem.distill.rules.targets import find_target
 from wsmem.distill.rules.words import subject_words
@@ -102,7 +103,31 @@ class _Stage:
                 correction = correction_in(sentence, before, after)
                 if correction is not None and self._correct(_Spot(correction, turn.message)):
                     used.append(sentence)
+                elif self._answer(turn, place):
+                    used += turn.sentences[: place + 1]
         return used
+
+    def _answer(self, turn: Turn, place: int) -> bool:
+        """Take up a terse answer that corrects what was just recalled."""
+        found = retort_in(turn, place, self._existing)
+        if found is None:
+            return False
+        operation = MemoryOperation(
+            op="supersede",
+            content=found.content,
+            target_id=found.entry.id,
+            old_quote=found.entry.content.strip(),
+            new_quote=turn.sentences[place].bare,
+            evidence_message_ids=(turn.message.id,),
+        )
+        return self._proven(operation, found.entry)
+
+    def _proven(self, operation: MemoryOperation, entry: MemoryEntry) -> bool:
+        """Add a correction if its quotes prove it."""
+        if correction_fault(operation, entry, list(self._spoken.values())) is not None:
+            return False
+        self._add_correction(operation, entry)
+        return True
 
     def _correct(self, spot: _Spot) -> bool:
         correction = spot.correction
@@ -125,9 +150,7 @@ class _Stage:
             evidence_message_ids=(spot.message.id,),
         )
         if kind == "supersede":
-            fault = correction_fault(operation, target.entry, list(self._spoken.values()))
-            if fault is not None:
-                return False
+            return self._proven(operation, target.entry)
         self._add_correction(operation, target.entry)
         return True
 

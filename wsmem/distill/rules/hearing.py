@@ -14,9 +14,11 @@ from wsmem.distill.rules.answers import (
     proposal_taken_up,
     question_in,
     weighs,
+    without_pick,
 )
 from wsmem.distill.rules.cues import cue_of, is_lasting, is_soft
-from wsmem.distill.rules.lexicon import pattern, says
+from wsmem.distill.rules.facts import announced_fact, standing_obstacle
+from wsmem.distill.rules.lexicon import nothing_but, pattern, says
 from wsmem.distill.rules.requests import requested
 from wsmem.distill.rules.sentences import sentences_of
 from wsmem.distill.rules.verdicts import (
@@ -120,12 +122,27 @@ def _statements(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
         return []
     if cue_of(text) == "request":
         return _requests(turn, place, previous)
+    fact = _fact(turn, place)
+    if fact is not None:
+        return [fact]
     taken_up = _taken_up(turn, place)
     if taken_up is not None:
         return [taken_up]
     stated = (_stated(turn, place, cue) for cue in _cues(turn, place, text))
     first = next((statement for statement in stated if statement is not None), None)
     return [first] if first is not None else []
+
+
+def _fact(turn: Turn, place: int) -> Heard | None:
+    """A fact of the project that is announced, or that stands in the way of an offer."""
+    sentence = turn.sentences[place]
+    if (said := announced_fact(sentence)) is not None:
+        return Heard(text=without_address(said), cue="fact", message=turn.message, used=[sentence])
+    told = standing_obstacle(turn.sentences, turn.offered) if place == 0 else []
+    if not told:
+        return None
+    said = without_address(joined(told))
+    return Heard(text=said, cue="fact", message=turn.message, used=turn.sentences[:3])
 
 
 def _requests(turn: Turn, place: int, previous: Turn | None) -> list[Heard]:
@@ -165,21 +182,27 @@ def _wishes(turn: Turn, place: int) -> bool:
 
 def _taken_up(turn: Turn, place: int) -> Heard | None:
     """The assistant's proposal, where the user takes it up; with the user's own words to it."""
-    if place or says("moment", turn.sentences[0].unquoted):
+    if not _opens(turn, place) or says("moment", turn.sentences[place].unquoted):
         return None
-    proposal = proposal_taken_up(turn.sentences[0], turn.exchange)
+    spoken = [turn.sentences[place], *_elaborations(turn, place)]
+    proposal = proposal_taken_up(spoken, turn.exchange)
     if proposal is None:
         return None
-    spoken = [turn.sentences[0], *_elaborations(turn, 0)]
     said = without_secrets(joined([proposal, *_own_words(spoken)]))
     if turn.asked:
         said = _with_topic(turn.asked, said)
     return Heard(text=said, cue="decision", message=turn.message, used=spoken)
 
 
+def _opens(turn: Turn, place: int) -> bool:
+    """Whether nothing but interjections stands before a sentence of a message."""
+    before = turn.sentences[:place]
+    return all(nothing_but("address").fullmatch(other.bare) is not None for other in before)
+
+
 def _own_words(spoken: Sequence[Sentence]) -> list[str]:
     """What a user adds when taking up a proposal, without the yes."""
-    first = pattern("accepts").sub("", spoken[0].unquoted).strip(" ，,。.!！：:—-")
+    first = pattern("accepts").sub("", without_pick(spoken[0].unquoted)).strip(" ，,。.!！：:—-")
     first = pattern("nods").sub("", first).strip(" ，,。.!！：:—-")
     added = [first] if is_substantial(first) else []
     return [*added, *(other.text for other in spoken[1:])]

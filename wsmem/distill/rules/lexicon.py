@@ -1,7 +1,8 @@
 """The words that the rules listen for, read from one text file a concept in `lexicon/`.
 
 A line is a regular expression; `#` begins a comment line. Those under `[zh]` stand as they are,
-those under `[en]` match whole words only. In `old_value.txt`, `{OLD}` is the phrase to catch.
+those under `[en]` match whole words only. `{OLD}` in `old_value.txt` and `{NEW}` in
+`new_value.txt` are the phrases to catch.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def _lines(name: str) -> tuple[str, ...]:
         if line in {"[zh]", "[en]"}:
             section = line[1:-1]
             continue
-        expression = line.replace("{OLD}", _OLD[section])
+        new = _OLD[section].replace("?P<old>", "?P<new>")
+        expression = line.replace("{OLD}", _OLD[section]).replace("{NEW}", new)
         found.append(rf"(?<!\w)(?:{expression})(?!\w)" if section == "en" else f"(?:{expression})")
     return tuple(found)

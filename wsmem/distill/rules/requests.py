@@ -30,6 +30,9 @@ _MOST_ITEMS = 8
 _SHORT_POINTER = 10
 """Characters of a content that may do nothing but point back."""
 
+_MOST_WIDENING = 60
+"""Characters of the longest sentence that only says that the one before it holds anywhere."""
+
 _GAP = re.compile(r"[\s：:，,、。!！—-]*")
 _POINTER = re.compile(r"这|那|\b(?:this|that|it|these|one)\b", re.IGNORECASE)
 _REMEMBERS = re.compile(
@@ -71,7 +74,7 @@ def requested(
     if (content and _heads_a_list(content)) or (ends_open and not is_substantial(content)):
         return _items(following)
     if is_substantial(content) and not (place and _points_back(content)):
-        spoken = [sentence, *(other for other in following[:1] if _says_why(other))]
+        spoken = [sentence, *(other for other in following[:1] if _belongs(other))]
         said = joined([content, *(other.text for other in spoken[1:])])
         return [*_kept(said, spoken), *_further_items(following)]
     source = _statements_before(sentences[:place])
@@ -92,7 +95,9 @@ def _is_no_request(text: str, mark: re.Match[str]) -> bool:
 def _kept(said: str, spoken: Sequence[Sentence]) -> list[Wanted]:
     """A statement out of a request, unless nothing of it lasts."""
     said = without_secrets(without_address(said))
-    if (says("moment", said) and not is_lasting(said)) or says("injection", said):
+    # "Has to stay on Java 8 until the bank has moved" is bounded, not of the moment.
+    bounded = pattern("dated").sub("", said) if says("duty", said) else said
+    if (says("moment", bounded) and not is_lasting(said)) or says("injection", said):
         return []
     return [Wanted(text=said, sources=tuple(spoken))] if is_substantial(said) else []
 
@@ -110,7 +115,7 @@ def _around(sentence: Sentence, mark: re.Match[str]) -> str:
     if is_substantial(behind) or _heads_a_list(behind):
         lead = re.split(r"[，,；;：:。]", before)[-1].strip()
         run_on = not re.match(r"\s*[：:，,]|\s+that\b", after) and after.strip() == behind.strip()
-        return f"{lead}{behind}" if run_on and is_substantial(lead) else behind
+        return joined([lead, behind]) if run_on and is_substantial(lead) else behind
     return ahead
 
 
@@ -161,8 +166,12 @@ def _further_items(following: Sequence[Sentence]) -> list[Wanted]:
     return found
 
 
-def _says_why(sentence: Sentence) -> bool:
-    return _WHY.match(sentence.text) is not None and _may_be_kept(sentence)
+def _belongs(sentence: Sentence) -> bool:
+    """Whether a sentence gives the reason for the one before it, or says that it holds anywhere."""
+    if not _may_be_kept(sentence):
+        return False
+    widens = says("everywhere", sentence.unquoted) and len(sentence.text) <= _MOST_WIDENING
+    return widens or _WHY.match(sentence.text) is not None
 
 
 def _may_be_kept(sentence: Sentence) -> bool:

@@ -262,8 +262,12 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
         number = _BARE_NUMBER.search(best)
         return best[: number.start()] if number else best
     before = best[: verbs[0].start()]
-    # "We switched the frontend from webpack to Vite": the subject stands behind the first verb.
-    return before if subject_words(before) else best[verbs[0].end() : verbs[-1].start()]
+    # "We switched the frontend from webpack to Vite": the subject stands behind the first verb;
+    # "Greta owns the payout service": behind the only one.
+    between, behind = best[verbs[0].end() : verbs[-1].start()], best[verbs[-1].end() :]
+    if subject_words(before):
+        return before
+    return behind if owner and not subject_words(between) else between
 
 
 def _has_value(clause: str) -> bool:

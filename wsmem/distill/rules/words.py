@@ -27,6 +27,7 @@ _OF_CHANGE = frozenset(
     longer anymore instead rather earlier outdated stale old new said told meant mistake sorry
     please note remember reminder remind repeat again once known usual ever decided decision mixed
     backwards today yesterday last week month quarter
+    pls plz thx tbh fwiw btw imo ngl lol yeah nah hm hmm
     """.split()
 )
 _OF_CHANGE_ZH = re.compile(

@@ -167,9 +167,7 @@ class Stages:
     def prepare(self, begun: Begun) -> None:
         """Index what `commit` will compare with; meant to run beside it, while the model thinks."""
         for scope in dict.fromkeys((begun.place.main, GLOBAL)):
-            duplicates = duplicates_of(self._store.read_scope(scope))
-            if duplicates.asked:  # a second stage: there will be more
-                duplicates.file()
+            duplicates_of(self._store.read_scope(scope)).prepare()
 
     def commit(
         self, begun: Begun, proposals: Sequence[Proposal], instructions: Sequence[str] = ()

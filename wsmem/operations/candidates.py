@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wsmem.records import Match, MemoryEntry, MemoryMessage
+
+_IDEOGRAPHS = re.compile("[\u4e00-\u9fff]+")
 
 MAX_LEXICAL = 12
 """Entries chosen because they share words with the conversation."""
@@ -126,7 +129,10 @@ def _on_topic(entries: Iterable[MemoryEntry], text: str) -> Iterator[MemoryEntry
 
 def _names(normalized: str, words: frozenset[str], topic: str) -> bool:
     """Whether a text, normalised and as words, names a topic as its entry spells it."""
-    if topic.isascii() and topic.isalnum():  # most are: this is how they are normalised
+    # Most are one of these two: this is how they are normalised.
+    if topic.isascii() and topic.isalnum():
         return topic.lower() in words
+    if _IDEOGRAPHS.fullmatch(topic):
+        return topic in normalized or topic in words
     spelled = normalize_text(topic)
     return spelled in words or (cjk_run().search(spelled) is not None and spelled in normalized)

@@ -35,9 +35,9 @@ class Ledger:
     ) -> None:
         self._before = tuple(entries)
         self._entries = list(entries)
-        self._places: dict[str, int] = {}
-        for place, entry in enumerate(entries):
-            self._places.setdefault(entry.id, place)
+        # From the end: of several with one id the first is meant.
+        backwards = range(len(self._before) - 1, -1, -1)
+        self._places = {self._before[place].id: place for place in backwards}
         self._duplicates = duplicates
         self._touched: dict[str, frozenset[str]] = {}
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import threading
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from wsmem.operations.token_keys import keys_of, merged, numbers_sharing
 from wsmem.text.lexical import lexical_tokens
 from wsmem.text.normalize import normalize_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from wsmem.operations.token_keys import Keys
     from wsmem.records import MemoryEntry
 
 THRESHOLD_PERCENT = 68
 """Least token Dice, in hundredths, of a near-duplicate; in whole numbers so that 0.68 counts."""
+
+KEYED_FROM = 1_000
+"""Contents that are compared one by one in some milliseconds."""
 
 _WASTE_FACTOR, _WASTE_FLOOR = 2, 1_000
 """An index is rebuilt when it holds this many times more dead contents than live ones."""
@@ -22,11 +28,7 @@ _WASTE_FACTOR, _WASTE_FLOOR = 2, 1_000
 
 def content_tokens(content: str) -> frozenset[str]:
     """What a content is compared by; one without any token is its own only token."""
-    return frozenset(_token_list(content))
-
-
-def _token_list(content: str) -> list[str]:
-    return lexical_tokens(content) or [normalize_text(content)]
+    return frozenset(lexical_tokens(content) or (normalize_text(content),))
 
 
 def dice(one: frozenset[str], other: frozenset[str]) -> float:
@@ -36,18 +38,10 @@ def dice(one: frozenset[str], other: frozenset[str]) -> float:
 
 def is_near(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two contents' tokens make them near-duplicates."""
-    return 200 * len(one & other) >= THRESHOLD_PERCENT * (len(one) + len(other))
-
-
-def _prefix(tokens: Collection[str]) -> list[int]:
-    """Hashes by which a content is filed and looked up.
-
-    A near-duplicate of n tokens shares at least `o = 0.68 n / 1.32` of them. When both contents put
-    their tokens in one order, here that of their hashes, two that share so many have one in common
-    among the first `n - o + 1` of each (the prefix filter of set-similarity joins; Chaudhuri et
-    al., 2006), so half of the postings need not exist.
-    """
-    return sorted(map(hash, tokens))[: len(tokens) - _least(len(tokens)) + 1]
+    left, right = len(one), len(other)
+    if 200 * min(left, right) < THRESHOLD_PERCENT * (left + right):  # though all were shared
+        return False
+    return 200 * len(one & other) >= THRESHOLD_PERCENT * (left + right)
 
 
 def _least(count: int) -> int:
@@ -56,53 +50,61 @@ def _least(count: int) -> int:
 
 
 class _Contents:
-    """Token lists by number, only appended to, so that successive indexes share them.
+    """Contents by number, only added to, so that successive indexes share them.
 
-    Filing them by prefix takes longer than comparing a handful of contents with all; it is done
-    when somebody has the time (`file`), and look-ups go through the files only when all is filed.
+    Some hundred are compared one by one. Where there are more, they become one sorted array of what
+    their tokens are (`token_keys`), which names the few worth comparing; their texts, which those
+    who ask have in their entries, are then not kept.
     """
 
     def __init__(self) -> None:
-        self.tokens: list[list[str]] = []
-        self.asked = 0
-        """How many look-ups there were."""
-        self._places: dict[int, list[int]] = {}
-        self._filed = 0
+        self._keyed: tuple[int, Keys | None] = (0, None)
+        """How many contents are in the array, and the array."""
+        self._waiting: list[str] = []
+        """Those that are not."""
+        self._tokens: dict[int, frozenset[str]] = {}
         self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        with self._lock:
+            return self._keyed[0] + len(self._waiting)
 
     def append(self, content: str) -> int:
         """Take in a content; its number."""
-        tokens = _token_list(content)
         with self._lock:
-            number = len(self.tokens)
-            self.tokens.append(tokens)
-            if self._filed == number > 0:  # all before it is filed: keep it so
-                self._file(number)
-        return number
+            self._waiting.append(content)
+            return self._keyed[0] + len(self._waiting) - 1
 
-    def file(self) -> None:
-        """File what is not filed yet, letting others in between."""
-        while self._filed < len(self.tokens):
-            with self._lock:
-                for number in range(self._filed, min(self._filed + 200, len(self.tokens))):
-                    self._file(number)
+    def prepare(self) -> None:
+        """Put contents into the array if there are many that are not in it."""
+        with self._lock:
+            if len(self._waiting) < KEYED_FROM:
+                return
+            count, keys = self._keyed
+            fresh = keys_of(self._waiting, first=count)
+            self._keyed = (
+                count + len(self._waiting),
+                fresh if keys is None else merged(keys, fresh),
+            )
+            self._waiting, self._tokens = [], {}
 
-    def numbers_like(self, tokens: frozenset[str]) -> set[int] | None:
-        """Contents that may be near-duplicates of one with these tokens; `None` if not filed."""
-        self.asked += 1
-        if self._filed < len(self.tokens):
-            return None
-        places = self._places
-        return {number for key in _prefix(tokens) for number in places.get(key, ())}
+    def worth_comparing(self, tokens: frozenset[str]) -> Iterable[int]:
+        """Numbers of contents that may be near-duplicates of one with these tokens."""
+        self.prepare()
+        count, keys = self._keyed
+        waiting = range(count, len(self))
+        if keys is None:
+            return waiting
+        return chain(numbers_sharing(keys, tokens, fewest=_least(len(tokens))), waiting)
 
-    def _file(self, number: int) -> None:
-        for key in _prefix(self.tokens[number]):
-            held = self._places.get(key)
-            if held is None:
-                self._places[key] = [number]
-            else:
-                held.append(number)
-        self._filed = number + 1
+    def tokens(self, number: int, content: str) -> frozenset[str]:
+        """What a content, that with this number, is compared by."""
+        found = self._tokens.get(number)
+        if found is None:
+            found = content_tokens(content)
+            if number >= self._keyed[0]:  # it will be compared with the next one, too
+                self._tokens[number] = found
+        return found
 
 
 class NearDuplicates:
@@ -120,43 +122,35 @@ class NearDuplicates:
         """The entries by the number of their content."""
         known = {} if previous is None else previous.live
         by_object = {id(entry): number for number, entry in known.items()}
-        by_content = {entry.content: number for number, entry in known.items()}
+        others = []
         for entry in entries:
-            if not entry.recallable:
-                continue
-            number = by_object.get(id(entry))
-            if number is None:  # changed, or the same text read again from disk
-                number = by_content.get(entry.content)
-            if number is None or number in self.live:
-                number = self.contents.append(entry.content)
-            self.live[number] = entry
+            number = by_object.pop(id(entry), None)
+            if number is not None:
+                self.live[number] = entry
+            elif entry.recallable:
+                others.append(entry)
+        # Changed in something else, or the same text read again from disk.
+        by_content = {known[number].content: number for number in by_object.values()}
+        for entry in others:
+            number = by_content.pop(entry.content, None)
+            self.live[self.contents.append(entry.content) if number is None else number] = entry
 
     def updated(self, entries: Sequence[MemoryEntry]) -> NearDuplicates:
         """The index of `entries`, sharing what is known about contents that did not change."""
-        wasteful = len(self.contents.tokens) > _WASTE_FACTOR * len(entries) + _WASTE_FLOOR
+        wasteful = len(self.contents) > _WASTE_FACTOR * len(entries) + _WASTE_FLOOR
         return NearDuplicates(entries, previous=None if wasteful else self)
 
-    def file(self) -> None:
-        """Make look-ups quick; worth it where many will come, and safe in any thread."""
-        self.contents.file()
-
-    @property
-    def asked(self) -> int:
-        """How many look-ups there were, in this index and those it shares contents with."""
-        return self.contents.asked
+    def prepare(self) -> None:
+        """Do now what the first look-up would do; safe in any thread."""
+        self.contents.prepare()
 
     def near(self, tokens: frozenset[str]) -> list[tuple[MemoryEntry, float]]:
         """Entries whose content is a near-duplicate of one with these tokens, in no order."""
-        numbers = self.contents.numbers_like(tokens)
-        held = self.contents.tokens
-        fewest, most = _least(len(tokens)), (200 - THRESHOLD_PERCENT) * len(tokens)
         found = []
-        for number in self.live if numbers is None else numbers & self.live.keys():
-            others = held[number]
-            count = len(others)
-            if count < fewest or THRESHOLD_PERCENT * count > most:
-                continue
-            shared = len(tokens.intersection(others))
-            if 200 * shared >= THRESHOLD_PERCENT * (len(tokens) + count):
-                found.append((self.live[number], 2 * shared / (len(tokens) + count)))
+        for number in self.contents.worth_comparing(tokens):
+            entry = self.live.get(number)
+            if entry is not None:
+                others = self.contents.tokens(number, entry.content)
+                if is_near(tokens, others):
+                    found.append((entry, dice(tokens, others)))
         return found

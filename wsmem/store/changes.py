@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from operator import is_
+from itertools import chain, compress, count
+from operator import is_, is_not
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import InvalidInputError
@@ -134,15 +135,19 @@ def _entry_set(entries: Sequence[MemoryEntry], before: ScopeSnapshot) -> EntrySe
     if len(entries) == len(old.entries) and all(map(is_, entries, old.entries)):
         return old
     layer = kind_of(before.key)
-    known = {id(entry): text for entry, text in zip(old.entries, old.texts, strict=True)}
-    kept: list[MemoryEntry] = []
-    texts: list[bytes] = []
-    for entry in entries:
+    kept, texts = list(entries), list(old.texts[: len(entries)])
+    texts += [b""] * (len(kept) - len(texts))
+    shared = min(len(kept), len(old.entries))
+    places = list(compress(count(), map(is_not, kept, old.entries)))
+    # What was moved has left a place where another entry stands now, or none.
+    left = chain(places, range(shared, len(old.entries)))
+    known = {id(old.entries[place]): old.texts[place] for place in left}
+    for place in chain(places, range(shared, len(kept))):
+        entry = kept[place]
         text = known.get(id(entry))
         if text is None:
-            entry, text = _encoded(entry, layer)  # noqa: PLW2901 - the same entry, as read back
-        kept.append(entry)
-        texts.append(text)
+            entry, text = _encoded(entry, layer)  # the same entry, as read back
+        kept[place], texts[place] = entry, text
     if tuple(texts) == old.texts:
         return old
     problems = duplicate_problems(kept)

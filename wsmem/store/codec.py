@@ -210,7 +210,7 @@ def entry_text(record: Mapping[str, Any]) -> bytes:
 
 def join_entries(texts: Sequence[bytes]) -> bytes:
     """A whole `memory_entries.json` from the texts of its entries."""
-    return b"[\n  " + b",\n  ".join(texts) + b"\n]\n" if texts else b"[]\n"
+    return b"".join((b"[\n  ", b",\n  ".join(texts), b"\n]\n")) if texts else b"[]\n"
 
 
 # State

@@ -9,7 +9,7 @@ from wsmem.text.normalize import trim_end
 from wsmem.text.utf8 import utf8_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from wsmem.records import MemoryEntry
     from wsmem.store.layout import ScopeKind
@@ -31,17 +31,25 @@ def render_summary(
     head = f"# {wording.heading(kind)}\n\n{wording.note}\n"
     used = utf8_length(head) + 1
     lines: list[str] = []
-    for entry in sorted(
-        (entry for entry in entries if entry.status == "active"),
-        key=lambda entry: (_importance(entry), entry.updated_at or _NO_DATE),
-        reverse=True,
-    ):
+    for entry in _best_first(entries):
         line = summary_line(entry)
         used += utf8_length(line) + 1
         if used > max_bytes:
             break
         lines.append(line)
     return trim_end("\n".join([head, *lines])) + "\n"
+
+
+def _best_first(entries: Iterable[MemoryEntry]) -> Iterator[MemoryEntry]:
+    """The active entries; those of lesser importance are only sorted when it comes to them."""
+    groups: dict[float, list[MemoryEntry]] = {}
+    for entry in entries:
+        if entry.status == "active":
+            groups.setdefault(_importance(entry), []).append(entry)
+    for importance in sorted(groups, reverse=True):
+        yield from sorted(
+            groups[importance], key=lambda entry: entry.updated_at or _NO_DATE, reverse=True
+        )
 
 
 def summary_line(entry: MemoryEntry) -> str:

@@ -11,13 +11,13 @@ from wsmem.text.scripts import CJK_RANGES, cjk_run
 
 
 @cache
-def _other_letter() -> re.Pattern[str]:
+def other_letter() -> re.Pattern[str]:
     """A letter or digit that is neither ASCII nor CJK."""
     return re.compile(rf"[^\W_\x00-\x7f{CJK_RANGES}]")
 
 
 @cache
-def _unicode_token() -> re.Pattern[str]:
+def unicode_token() -> re.Pattern[str]:
     """Letters and digits of any script but the CJK ones, with the same joints as ASCII tokens."""
     return re.compile(rf"[^\W_{CJK_RANGES}](?:[^\W{CJK_RANGES}]|[./:#-])*")
 
@@ -39,8 +39,8 @@ def tokens_of_normalized(normalized: str) -> list[str]:
     """`lexical_tokens` of a text that `normalize_text` returned."""
     tokens = dict.fromkeys(_ASCII_TOKEN.findall(normalized))
     if not normalized.isascii():
-        if _other_letter().search(normalized):
-            tokens.update(dict.fromkeys(_unicode_token().findall(normalized)))
+        if other_letter().search(normalized):
+            tokens.update(dict.fromkeys(unicode_token().findall(normalized)))
         tokens.update(dict.fromkeys(cjk_pairs(cjk_letters(normalized))))
     return list(tokens)
 

@@ -87,7 +87,9 @@ class EntrySet:
         self.parsed = parsed
         self._marks = marks
         self._texts = texts
-        self._texts_before = previous.known_texts() if previous and texts is None else {}
+        # Entries with marks find their texts in the file; keeping those would double the memory.
+        found_anyway = texts is not None or marks is not None
+        self._texts_before = previous.known_texts() if previous and not found_anyway else {}
         self._by_id: dict[str, MemoryEntry] | None = None
         self._derived: dict[str, Any] = {}
         self._priors: dict[str, Prior[Any]] = previous.hand_over() if previous else {}

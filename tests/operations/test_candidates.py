@@ -57,3 +57,24 @@ def test_a_long_conversation_is_searched_with_its_end() -> None:
 @pytest.mark.parametrize("status", ["superseded", "deleted", "odd"])
 def test_what_recall_does_not_return_is_not_shown(status: str) -> None:
     assert select_candidates([entry("a", "数据库 状态", status=status)], [], now=NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("topic", "said", "named"),
+    [
+        pytest.param("Deploy", "we deploy today", True, id="a-word"),
+        pytest.param("deploy", "redeployment", False, id="within-a-word"),
+        pytest.param("部署", "今天部署新版本", True, id="ideographs"),
+        pytest.param("部署", "部 署", True, id="ideographs-with-a-gap-are-a-pair"),
+        pytest.param("部署", "今天发布", False, id="other-ideographs"),
+        pytest.param("ｃｉ部署", "CI部署", True, id="another-spelling"),
+        pytest.param("がく", "か\u3099く", True, id="composed"),
+    ],
+)
+def test_a_conversation_names_a_topic_as_a_word(topic: str, said: str, *, named: bool) -> None:
+    """The tagged entry is older than the ones shown for being new."""
+    tagged = MemoryEntry(id="tagged", content="x", tags=(topic,), updated_at="2026-01-01")
+    newer = [MemoryEntry(id=f"n{n}", content="y", updated_at=f"2026-02-0{n + 1}") for n in range(9)]
+    message = MemoryMessage(id="m", role="user", text=said)
+    chosen = select_candidates([tagged, *newer], [message], now=0, search=lambda _query, _limit: [])
+    assert ("tagged" in {entry.id for entry in chosen}) == named

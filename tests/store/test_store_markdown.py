@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -79,6 +80,37 @@ def test_a_summary_keeps_its_budget_and_whole_lines(
     assert utf8_length(text) <= max(max_bytes, utf8_length(bare))
     roomier = render_summary(entries, kind="global", max_bytes=max_bytes + 50, wording=ENGLISH)
     assert roomier.startswith(text.rstrip()) or text == roomier
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 1.0, 2.5, float("nan")]),
+            st.sampled_from([None, "", "2026-01-01", "2026-02-01"]),
+            st.sampled_from(["active", "superseded"]),
+        ),
+        max_size=12,
+    )
+)
+def test_a_summary_is_by_importance_then_date_then_place(
+    written: list[tuple[float, str | None, str]],
+) -> None:
+    """What is no number counts as 0; what has no date as newer than any."""
+    entries = [
+        fact(f"e{place}", importance=importance, updated_at=date, status=status)
+        for place, (importance, date, status) in enumerate(written)
+    ]
+    text = render_summary(entries, kind="workspace", max_bytes=10**6, wording=ENGLISH)
+    places = [place for place, (_, _, status) in enumerate(written) if status == "active"]
+
+    def rank(place: int) -> tuple[float, str]:
+        importance, date, _ = written[place]
+        return (0.0 if math.isnan(importance) else importance, date or "undefined")
+
+    expected = sorted(places, key=rank, reverse=True)
+    assert [line.split()[2] for line in text.split("\n") if line.startswith("- ")] == [
+        f"e{place}" for place in expected
+    ]
 
 
 @pytest.mark.parametrize(

@@ -246,6 +246,38 @@ def test_the_first_commit_encodes_only_what_it_changes(
     assert path.read_bytes() == as_file(expected)
 
 
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param([4, 3, 2, 1, 0], id="turned-round"),
+        pytest.param([1, 2, 3, 4], id="one-removed"),
+        pytest.param([None, 0, 1, 2, 3, 4], id="one-put-in-front"),
+        pytest.param([0, 1, None, 4, 3], id="all-of-it"),
+    ],
+)
+def test_entries_that_are_only_moved_are_not_encoded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: list[int | None]
+) -> None:
+    store = quick(tmp_path)
+    add(store, PROJECT, *"abcde")
+    before = store.read_scope(PROJECT).entries
+    encoded = []
+
+    def counted(stored: Any) -> bytes:
+        encoded.append(stored["id"])
+        return entry_text(stored)
+
+    monkeypatch.setattr("wsmem.store.changes.entry_text", counted)
+    with store.transaction(PROJECT) as tx:
+        tx.set_entries(PROJECT, [fact("new") if at is None else before[at] for at in order])
+    after = store.read_scope(PROJECT)
+    assert encoded == ["new"] * order.count(None)
+    for entry, at in zip(after.entries, order, strict=True):
+        assert at is None or entry is before[at]
+    fresh = MemoryStore(tmp_path).read_scope(PROJECT)
+    assert (after.entries, after.entry_set.texts) == (fresh.entries, fresh.entry_set.texts)
+
+
 def test_a_file_in_another_layout_is_written_in_the_usual_one(tmp_path: Path) -> None:
     path = tmp_path / ENTRIES
     path.parent.mkdir(parents=True)

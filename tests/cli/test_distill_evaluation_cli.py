@@ -85,10 +85,10 @@ def test_eval_prints_one_json_object_the_same_each_time(
     found = json.loads(outputs[0])
     assert list(found) == ["rows", "skipped"]
     assert {row["dataset"] for row in found["rows"]} == {"small"}
-    assert {row["distiller"] for row in found["rows"]} == {"rules@2"}
+    assert {row["distiller"] for row in found["rows"]} == {"rules@3"}
     fields = {"dataset", "distiller", "slice", "measure", "value", "low", "high", "n"}
     assert all(row.keys() == fields for row in found["rows"])
-    assert values(found)["rules@2", "R(add)"] == 1.0
+    assert values(found)["rules@3", "R(add)"] == 1.0
 
 
 def test_eval_opens_the_test_split_only_when_it_is_named(
@@ -165,7 +165,7 @@ def test_eval_prints_a_board_for_people(cases: Path, capsys: pytest.CaptureFixtu
     output = capsys.readouterr()
     head, row = output.out.splitlines()
     assert head.split()[:4] == ["dataset", "distiller", "cases", "F1(all)"]
-    assert row.split()[:3] == ["small", "rules@2", "10"]
+    assert row.split()[:3] == ["small", "rules@3", "10"]
     assert "--out DIR keeps it" in output.err
 
 
@@ -206,11 +206,11 @@ def test_a_kept_run_is_reported_and_compared(
     capsys.readouterr()
     assert main(["distill", "report", str(out)]) == 0
     assert capsys.readouterr().out == f"{out / 'report.html'}\n"
-    sides = [f"{out}::concise@1 × small", f"{out}::rules@2"]
+    sides = [f"{out}::concise@1 × small", f"{out}::rules@3"]
     found = printed(capsys, "compare", *sides, "--measure", "R(add)", "--json")
     (row,) = found["rows"]
     assert (row["first"], row["second"], row["verdict"]) == (0.0, 1.0, "better")
-    assert main(["distill", "compare", str(out), f"{out}::rules@2"]) == 2
+    assert main(["distill", "compare", str(out), f"{out}::rules@3"]) == 2
     assert "::NAME" in capsys.readouterr().err
 
 
@@ -238,7 +238,7 @@ def test_show_puts_expected_and_proposed_side_by_side(
 ) -> None:
     assert main(["distill", "show", "later", "--dataset", str(cases)]) == 0
     output = capsys.readouterr().out
-    assert "══ later · rules@2 · explicit-request · workspace" in output
+    assert "══ later · rules@3 · explicit-request · workspace" in output
     assert f"m1 user: {USER_SAID}" in output
     for heading in ("expected", "proposed", "what became of it"):
         assert heading in output

@@ -83,7 +83,7 @@ def applied(asked: DistillRequest, operations: list[dict[str, Any]]) -> Outcome:
     return apply_operations(ledgers, proposals, under)
 
 
-@pytest.mark.parametrize("row", rows(where=("request", "preference", "decision", "rule")))
+@pytest.mark.parametrize("row", rows(where=("request", "preference", "decision", "rule", "fact")))
 def test_what_is_said_outright_is_kept_and_accepted(row: dict[str, Any]) -> None:
     asked = request(row["talk"])
     operations = propose(asked)

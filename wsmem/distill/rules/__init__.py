@@ -12,6 +12,9 @@ again, one that was kept by mistake is believed for months.
 | `cues` | what marks a sentence as a request, a preference, a rule or a decision |
 | `hearing` | cues and gates together: the statements of one message |
 | `corrections` | sentences that say a claim is wrong or has changed, and what they replace |
+| `retorts` | terse answers that correct what the assistant just recalled |
+| `answers` | short answers that pick an option or take up a proposal |
+| `facts` | facts that are announced, or that stand in the way of an offer |
 | `targets` | which existing entry a correction is about, if exactly one |
 | `writing` | content, title, tags and terms of a memory |
 | `scoping` | whether a statement holds everywhere or in this project |

@@ -95,7 +95,7 @@ def proposal_taken_up(spoken: Sequence[Sentence], exchange: Exchange) -> str | N
     """
     text = spoken[0].unquoted
     offered = own_words(redact(exchange.offered[-_MOST_OFFERED:]))
-    if not offered or gates.is_question(text, states=True) or says("postpones", text):
+    if not offered or gates.is_question(text, states=True) or says("postpones", without_pick(text)):
         return None
     if numbered := _numbered(text, offered) or _lettered(spoken, offered):
         return numbered
@@ -214,7 +214,7 @@ def _lettered(spoken: Sequence[Sentence], offered: str) -> str | None:
     for item, following in pairwise([*items, None]):
         end = following.start() if following else len(offered)
         if item is not None and item[1].lower() == picked[1].lower() and len(items) > 1:
-            described = offered[item.end() : end].split("\n")[0].strip(" ，,；;。.(（")
+            described = offered[item.end() : end].partition("\n")[0].strip(" ，,；;。.(（")
             return described if len(described) > _LEAST_DESCRIBED else None
     return None
 

@@ -12,7 +12,7 @@ from wsmem.distill.rules.hearing import Heard, Turn, hear, restates, turns_of
 from wsmem.distill.rules.lexicon import says
 from wsmem.distill.rules.retorts import retort_in
 from wsmem.distill.rules.scoping import scope_of
-from wsmem.distill.rules.targets import find_target
+from wsmem.distill.rules.targets import find_target, other_owner
 from wsmem.distill.rules.words import subject_words
 from wsmem.operations.contract import DistillOutput
 from wsmem.operations.differences import relation
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wsmem.operations.contract import DistillRequest
     from wsmem.records import MemoryMessage
 
-NAME = "rules@2"
+NAME = "rules@3"
 
 _MORE_WORDS = 2
 """Words a statement must have beyond an entry to be more than a repetition of it."""
@@ -237,6 +237,8 @@ class _Stage:
 
 def relation_says_nothing(content: str, entry: MemoryEntry) -> bool:
     """Whether a would-be correction says what the entry says already."""
+    if other_owner(content, entry.content):
+        return False  # "Greta owns it, Pavel left" has all words of "Pavel owns it"
     near = is_near(content_tokens(content), content_tokens(entry.content))
     return near and relation(content, entry.content) == "same"
 
@@ -244,6 +246,8 @@ def relation_says_nothing(content: str, entry: MemoryEntry) -> bool:
 def _extends(content: str, entry: MemoryEntry) -> bool:
     """Whether a would-be correction says all that the entry says, and more: then both hold."""
     mine, theirs = subject_words(content), subject_words(entry.content)
+    if other_owner(content, entry.content):
+        return False
     if not theirs or len(mine & theirs) < _RETAINED * len(theirs):
         return False
     return relation(content, entry.content) in {"same", "extends"}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from wsmem.distill.rules.sentences import Sentence
 
+_MARKS = " ，,。.;；:：!！—-"
 _PARTICULAR = re.compile(r"\d|(?<!\w)[A-Za-z]\w*-\w+")
 
 
@@ -29,10 +30,10 @@ def announced_fact(sentence: Sentence) -> str | None:
     opened = pattern("announces").match(sentence.unquoted)
     if opened is None:
         return None
-    text = sentence.unquoted[opened.end() :]
+    text = sentence.unquoted[opened.end() :].lstrip(_MARKS)
     if not _lasts(text) or not says("lasting_state", text) or not _has_particular(text):
         return None
-    return sentence.text[opened.end() :].strip()
+    return sentence.text[opened.end() :].lstrip(_MARKS).strip()
 
 
 def standing_obstacle(sentences: Sequence[Sentence], offered: str) -> list[str]:
@@ -48,7 +49,7 @@ def standing_obstacle(sentences: Sequence[Sentence], offered: str) -> list[str]:
     opened = pattern("refuses").match(sentences[0].unquoted) if offered else None
     if opened is None:
         return []
-    first = sentences[0].text[opened.end() :].lstrip(" ，,。.;；：:!！—-")
+    first = sentences[0].text[opened.end() :].lstrip(_MARKS)
     told = [first, *(other.text for other in sentences[1:3])]
     stated = [text for text in told if text and _lasts(text)]
     kept = [text for text in stated if says("constrains", text) and is_substantial(text)]
@@ -61,7 +62,9 @@ def _lasts(text: str) -> bool:
         return False
     if gates.is_supposed(text) or gates.is_conditional(text) or says("banter", text):
         return False
-    return not says("passing", text) and not gates.is_of_the_moment(text, lasting=False)
+    if says("passing", text) or says("here_only", text):
+        return False
+    return not gates.is_of_the_moment(text, lasting=False)
 
 
 def _has_particular(text: str) -> bool:

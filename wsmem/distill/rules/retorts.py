@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from wsmem.distill.rules import gates
@@ -37,6 +38,7 @@ _MOST_BETWEEN = 5
 """Characters between two names that are replaced as one: "eslint and prettier"."""
 
 _CLAUSE = re.compile(r"[，,；;。！!]\s*|\.\s+|\s[—-]\s")
+_SENTENCE = re.compile(r"[。！？?!；;\n]|\.(?=\s|$)")
 _DENIED = re.compile(
     r"(?:而?不是|(?:(?<=\s)|^|,\s?)(?:and )?(?:not|isn't|it's not))\s*[^，,；;。]*$", re.IGNORECASE
 )
@@ -77,17 +79,18 @@ def retort_in(turn: Turn, place: int, entries: Sequence[MemoryEntry]) -> Retort 
     text = gates.without_unchanged(sentence.unquoted)
     if not _denies(text, turn.sentences[:place]) or not _is_settled(text):
         return None
+    telling = _telling(text)
+    if not telling or says("others", telling):
+        return None
     lines = _lines_before(turn, place)
     found: list[tuple[int, Retort]] = []
     for entry in entries:
-        if entry.scope == "global" and says("local_exception", text):
+        local = entry.scope == "global" and says("local_exception", text)
+        if local or _denies_something_else(text[: text.find(telling)], entry):
             continue
         repeated = max((_repeated(entry, line) for line in lines), default=0)
-        telling = _telling(text)
-        if repeated == 0 and (repeated := _announced(text, entry)):
-            told = [text]
-        else:
-            told = lines
+        told = lines if repeated else [text]
+        repeated = repeated or _announced(text, entry)
         swap = _swap(entry, telling, text, told) if repeated else None
         if swap is not None:
             content = f"{entry.content[: swap.start]}{swap.new}{entry.content[swap.end :]}"
@@ -100,10 +103,19 @@ def retort_in(turn: Turn, place: int, entries: Sequence[MemoryEntry]) -> Retort 
 
 def _denies(text: str, before: Sequence[Sentence]) -> bool:
     """Whether a sentence, or one before it in the message, denies what was said."""
-    return any(
+    return bool(old_phrases(text)) or any(
         says("rejects", said) or says("wrong", said)
         for said in (text, *(other.unquoted for other in before))
     )
+
+
+def _denies_something_else(text: str, entry: MemoryEntry) -> bool:
+    """Whether what a sentence calls wrong is a thing that an entry does not know."""
+    for clause in _CLAUSE.split(text):
+        found = pattern("wrong").search(f"{clause}，")
+        if found is not None and unknown_words(clause[: found.start()], _whole(entry)):
+            return True
+    return False
 
 
 def _is_settled(text: str) -> bool:
@@ -152,23 +164,21 @@ def _telling(text: str) -> str:
     kept = [
         clause
         for clause in clauses
-        if clause and not says("rejects", f"{clause},") or (clause and _NUMBER.search(clause))
+        if clause and (_NUMBER.search(clause) or not says("rejects", f"{clause},"))
     ]
     if not kept and opening:
         kept = [text[opening.end() :].strip()]
-    holding = [clause for clause in kept if _NUMBER.search(clause) or _new_phrase(clause)]
+    holding = [clause for clause in kept if _NUMBER.search(clause) or _new_value(clause)]
     return holding[0] if holding else ""
 
 
-def _new_phrase(clause: str) -> str | None:
-    found = (one["new"] for p in patterns("new_value") for one in p.finditer(clause))
-    return next((phrase.strip() for phrase in found if phrase.strip()), None)
+def _new_value(clause: str) -> re.Match[str] | None:
+    """Where a clause names what holds instead; the group `new` is the phrase."""
+    return next((one for p in patterns("new_value") for one in p.finditer(clause)), None)
 
 
 def _swap(entry: MemoryEntry, telling: str, text: str, lines: Sequence[str]) -> _Swap | None:
     """The value of an entry that a clause replaces, and by what."""
-    if not telling or says("others", telling):
-        return None
     return _number_swap(entry, telling, text, lines) or _name_swap(entry, telling, lines)
 
 
@@ -182,9 +192,7 @@ class _Number:
     """What stands directly behind it."""
 
 
-def _number_swap(
-    entry: MemoryEntry, telling: str, text: str, lines: Sequence[str]
-) -> _Swap | None:
+def _number_swap(entry: MemoryEntry, telling: str, text: str, lines: Sequence[str]) -> _Swap | None:
     said = list(_numbers(telling))
     if len(said) != 1:
         return None
@@ -194,6 +202,8 @@ def _number_swap(
         return None  # it is something else that has this value
     held = list(_numbers(entry.content))
     if any(number.value == new.value and number.unit == new.unit for number in held):
+        return None
+    if any(_ambiguous(line, entry, held) for line in lines):
         return None
     denied = {number.value for phrase in old_phrases(text) for number in _numbers(phrase)}
     if denied:
@@ -209,6 +219,16 @@ def _number_swap(
     behind = old.end + len(old.noun) if brings_unit and new.unit else old.end
     written = telling[new.start : new.end + (len(new.noun) if brings_unit and new.unit else 0)]
     return _Swap(old.start, behind, written)
+
+
+def _ambiguous(line: str, entry: MemoryEntry, held: Sequence[_Number]) -> bool:
+    """Whether a line also gives a number of an entry to something else."""
+    values, known = {number.value for number in held}, subject_words(_whole(entry))
+    for piece in _SENTENCE.split(line):
+        words = subject_words(piece)
+        if words and not words & known and values & {number.value for number in _numbers(piece)}:
+            return True
+    return False
 
 
 def _same_kind(new: _Number, old: _Number) -> bool:
@@ -244,10 +264,10 @@ def _noun(tail: str, *, has_unit: bool) -> str:
 
 
 def _name_swap(entry: MemoryEntry, telling: str, lines: Sequence[str]) -> _Swap | None:
-    new = _new_phrase(telling)
-    if new is None or not (says("changed", telling) or names_in(telling)):
+    found = _new_value(telling)
+    if found is None or not (says("changed", telling) or names_in(telling)):
         return None
-    left = telling.replace(new, " ", 1)
+    new, left = found["new"].strip(), f"{telling[: found.start()]} {telling[found.end() :]}"
     if unknown_words(left, " ".join([_whole(entry), *lines])):
         return None
     if _CLAUSE.search(new) or new.lower() in entry.content.lower():
@@ -276,7 +296,7 @@ def _named_span(content: str, lines: Sequence[str]) -> tuple[int, int] | None:
         for found in _NAME.finditer(content)
         if found[0].lower().rstrip("._/-") in names & told
     ]
-    if not spans or any(b[0] - a[1] > _MOST_BETWEEN for a, b in zip(spans, spans[1:], strict=False)):
+    if not spans or any(two[0] - one[1] > _MOST_BETWEEN for one, two in pairwise(spans)):
         return None
     return spans[0][0], spans[-1][1]
 

@@ -176,7 +176,7 @@ def _replaced_clause(
         if _same_kind_of_value(value, clause, content, said_in=claim):
             return clause
     for clause in clauses:
-        if _other_owner(claim, clause) or (
+        if other_owner(claim, clause) or (
             correction.said_wrong and _other_predicate(claim, subject, clause)
         ):
             return clause
@@ -210,6 +210,8 @@ def _changes_something_else(
     for number, clause in enumerate(clauses):
         if says("wrong", f"{clause}，"):
             continue  # it only announces that something changed
+        if (owner := _owner(entry.content)) and owner in _latin(clause):
+            continue  # "Lena went to underwriting" tells why somebody else is in charge
         changes = any(phrase in clause for phrase in old) if old else says("changed", clause)
         ahead = number + 1 < len(clauses) and not (old or changes or correction.said_wrong)
         if (changes and number) or (ahead and _has_value(clause)):
@@ -301,7 +303,7 @@ def _flips(claim: str, clause: str) -> bool:
     return ("not" in mine) != ("not" in theirs)
 
 
-def _other_owner(claim: str, clause: str) -> bool:
+def other_owner(claim: str, clause: str) -> bool:
     """Whether the two put different people in charge."""
     one, other = _owner(claim), _owner(clause)
     return one is not None and other is not None and one != other

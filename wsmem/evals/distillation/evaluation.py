@@ -33,7 +33,7 @@ class NamedDistiller:
     """A distiller under test."""
 
     name: str
-    """As it stands in reports: `rules@2`, or a prompt with a model, `careful@1 × small`."""
+    """As it stands in reports: `rules@3`, or a prompt with a model, `careful@1 × small`."""
     ask: Distiller = field(repr=False)
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What made it what it is, for the manifest: prompt, model, recording and its checksum."""

@@ -16,7 +16,7 @@ from wsmem.distill.rules.targets import find_target, other_owner
 from wsmem.distill.rules.words import subject_words
 from wsmem.operations.contract import DistillOutput
 from wsmem.operations.differences import relation
-from wsmem.operations.evidence import Spoken, correction_fault
+from wsmem.operations.evidence import MIN_QUOTE_WEIGHT, Spoken, correction_fault, weight
 from wsmem.operations.similarity import content_tokens, is_near
 from wsmem.records import MemoryEntry, MemoryOperation
 from wsmem.redaction.redact import contains_secret
@@ -117,7 +117,7 @@ class _Stage:
             content=found.content,
             target_id=found.entry.id,
             old_quote=found.entry.content.strip(),
-            new_quote=turn.sentences[place].bare,
+            new_quote=_telling_quote(turn, place),
             evidence_message_ids=(turn.message.id,),
         )
         return self._proven(operation, found.entry)
@@ -270,6 +270,16 @@ def _verbatim(sentence: Sentence, message: MemoryMessage) -> str:
         return short
     lowered = short[:1].lower() + short[1:]
     return lowered if lowered in message.text else bare
+
+
+def _telling_quote(turn: Turn, place: int) -> str:
+    """A sentence as a quote; with the one before it when it is too short to prove anything."""
+    bare, text = turn.sentences[place].bare, turn.message.text
+    if place == 0 or weight(bare) >= MIN_QUOTE_WEIGHT:
+        return bare
+    start = text.find(turn.sentences[place - 1].text)
+    end = text.find(bare, start + len(turn.sentences[place - 1].text))
+    return text[start : end + len(bare)] if 0 <= start < end else bare
 
 
 def _adds_to(content: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from wsmem.distill.rules import gates
 from wsmem.distill.rules.corrections import old_phrases
-from wsmem.distill.rules.lexicon import pattern, patterns, says
+from wsmem.distill.rules.lexicon import nothing_but, pattern, patterns, says
 from wsmem.distill.rules.words import names_in, qualified_apart, subject_words, unknown_words
 from wsmem.operations.numerals import quantities
 from wsmem.text.normalize import nfkc
@@ -46,6 +46,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+)*(?![\d.]*\d)")
 _TAIL = re.compile(r"\s?(?:[A-Za-z%]+|[一-鿿]{1,3})?")
 _REACH = 8
 """Characters behind a number in which its unit is looked for."""
+_SPEAKER = re.compile(r"\bi(?:'(?:ve|m|d))?\b|我(?!们)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+#/-]*")
 
 
@@ -80,7 +81,7 @@ def retort_in(turn: Turn, place: int, entries: Sequence[MemoryEntry]) -> Retort 
     if not _denies(text, turn.sentences[:place]) or not _is_settled(text):
         return None
     telling = _telling(text)
-    if not telling or says("others", telling):
+    if not telling or any(says(name, telling) for name in ("others", "task", "directs")):
         return None
     lines = _lines_before(turn, place)
     found: list[tuple[int, Retort]] = []
@@ -197,10 +198,13 @@ def _number_swap(entry: MemoryEntry, telling: str, text: str, lines: Sequence[st
     if len(said) != 1:
         return None
     new = said[0]
-    rest = f"{telling[: new.start]} {telling[new.end + len(new.noun) :]}"
-    if unknown_words(rest, _whole(entry)):
-        return None  # it is something else that has this value
     held = list(_numbers(entry.content))
+    # "是 3 个人": what stands behind the entry's number, too, belongs to the value.
+    tails = [_shared_start(telling[new.end :], entry.content[number.end :]) for number in held]
+    behind = new.end + max(len(new.noun), *tails, 0)
+    rest = f"{telling[: new.start]} {telling[behind:]}"
+    if unknown_words(rest, _whole(entry)) or not _gives_a_value(rest, entry):
+        return None  # it is something else that has this value
     if any(number.value == new.value and number.unit == new.unit for number in held):
         return None
     if any(_ambiguous(line, entry, held) for line in lines):
@@ -210,11 +214,15 @@ def _number_swap(entry: MemoryEntry, telling: str, text: str, lines: Sequence[st
         found = [number for number in held if number.value in denied]
     else:
         told = {number.value for line in lines for number in _numbers(line)}
+        if _other_amounts(new, lines, held):
+            return None  # "I found 30 rows": it may be those that are 40
         found = [number for number in held if number.value in told and _same_kind(new, number)]
         found = found or [n for n in held if n.value in told and new.unit is None and not new.noun]
     if len(found) != 1:
         return None
     old = found[0]
+    if not _may_count(new, old, entry):
+        return None
     brings_unit = new.noun.strip() and new.noun.strip() != old.noun.strip() and old.unit
     behind = old.end + len(old.noun) if brings_unit and new.unit else old.end
     written = telling[new.start : new.end + (len(new.noun) if brings_unit and new.unit else 0)]
@@ -229,6 +237,36 @@ def _ambiguous(line: str, entry: MemoryEntry, held: Sequence[_Number]) -> bool:
         if words and not words & known and values & {number.value for number in _numbers(piece)}:
             return True
     return False
+
+
+def _shared_start(one: str, other: str) -> int:
+    """How many letters two texts begin with alike."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+                min(len(one), len(other)))  # fmt: skip
+
+
+def _gives_a_value(rest: str, entry: MemoryEntry) -> bool:
+    """Whether what stands around a number names an entry's subject, or does no more than "is"."""
+    if subject_words(rest) & subject_words(_whole(entry)):
+        return True
+    return nothing_but("copula").fullmatch(rest.strip(" ，,、.。！!：:—-")) is not None
+
+
+def _other_amounts(new: _Number, lines: Sequence[str], held: Sequence[_Number]) -> bool:
+    """Whether a line gives an amount of the kind of the new one that is not an entry's."""
+    values = {number.value for number in held} | {new.value}
+    given = (number for line in lines for number in _numbers(line))
+    return any(number.value not in values and _same_kind(new, number) for number in given)
+
+
+def _may_count(new: _Number, old: _Number, entry: MemoryEntry) -> bool:
+    """Whether what a number is said to count is what the entry counts: no files for megabytes."""
+    noun = new.noun.strip()
+    if new.unit is not None:
+        return new.unit == old.unit or (old.unit is None and not old.noun.strip())
+    if not noun or noun[:1] == old.noun.strip()[:1]:
+        return True
+    return not unknown_words(noun, _whole(entry)) and (noun.isascii() or old.unit is None)
 
 
 def _same_kind(new: _Number, old: _Number) -> bool:
@@ -267,6 +305,8 @@ def _name_swap(entry: MemoryEntry, telling: str, lines: Sequence[str]) -> _Swap 
     found = _new_value(telling)
     if found is None or not (says("changed", telling) or names_in(telling)):
         return None
+    if _SPEAKER.search(telling) and entry.scope != "global" and entry.type != "preference":
+        return None  # "I switched to the main branch" is the speaker's doing, no change of the rule
     new, left = found["new"].strip(), f"{telling[: found.start()]} {telling[found.end() :]}"
     if unknown_words(left, " ".join([_whole(entry), *lines])):
         return None

@@ -23,7 +23,8 @@ from wsmem.evals.comparing import Contestant
 from wsmem.evals.gate.story import EXPLAINED, Earned, earned, keep_story, story_item
 from wsmem.evals.notebooks import execute, faults
 from wsmem.evals.reading import load_dataset
-from wsmem.evals.run import RESULTS, Run, strict_json
+from wsmem.evals.run import RESULTS, Run
+from wsmem.evals.run_folder import strict_json
 from wsmem.retrieval.profile import load_profile
 from wsmem.text import analysis
 

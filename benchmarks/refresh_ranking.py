@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from wsmem.cli.main import main
 from wsmem.evals.notebooks import execute, folder_faults, readers
-from wsmem.evals.run import MANIFEST, RESULTS, SLICES, strict_json
+from wsmem.evals.run import RESULTS, SLICES
+from wsmem.evals.run_folder import MANIFEST, strict_json
 from wsmem.evals.systems.wsmem import HOST, PREFIX
 
 if TYPE_CHECKING:

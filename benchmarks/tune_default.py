@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from wsmem.cli.main import main
 from wsmem.evals.catalogue import search_folders
 from wsmem.evals.notebooks import execute, faults
-from wsmem.evals.run import strict_json
+from wsmem.evals.run_folder import strict_json
 from wsmem.evals.tuning.kept import FOLDER, keep
 from wsmem.evals.tuning.run import TuningRun
 

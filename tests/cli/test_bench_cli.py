@@ -8,7 +8,8 @@ from labelled_sets import write_set
 
 from wsmem.cli.main import main
 from wsmem.evals.latency.bench import TABLES
-from wsmem.evals.latency.run import FIGURES, MANIFEST, LatencyRun
+from wsmem.evals.latency.run import FIGURES, LatencyRun
+from wsmem.evals.run_folder import MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,8 @@ from wsmem.evals.catalogue import find_datasets
 from wsmem.evals.evaluate import evaluate
 from wsmem.evals.ledger import LEDGER, Ledger
 from wsmem.evals.plan import Plan
-from wsmem.evals.run import MANIFEST, Run, open_ledger, write_run
+from wsmem.evals.run import Run, open_ledger, write_run
+from wsmem.evals.run_folder import MANIFEST
 from wsmem.evals.workers import Shared, hold, release
 from wsmem.evals.worst import WORST
 from wsmem.retrieval.profile import load_profile

@@ -22,7 +22,7 @@ from wsmem.evals.distillation.frames import (
 )
 from wsmem.evals.distillation.page import render, write_report
 from wsmem.evals.distillation.plots import confusion_chart, slice_chart
-from wsmem.evals.distillation.run import DistillRun, claim, is_run, write_run
+from wsmem.evals.distillation.run import KIND, DistillRun, write_run
 from wsmem.evals.distillation.side_by_side import SideBySide
 from wsmem.evals.run import Run
 
@@ -70,7 +70,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> DistillRun:
 def test_what_is_written_is_read_again(run: DistillRun) -> None:
     assert run.datasets == ("small",)
     assert run.distillers == ("good@1", "sil/ent × m", "leaky")
-    assert is_run(run.path)
+    assert KIND.is_in(run.path)
     board = run.board()
     value = board.query("distiller == 'good@1' and slice == 'all' and measure == 'R(add)'")
     assert value["value"].tolist() == [1.0]
@@ -129,20 +129,20 @@ def test_the_manifest_names_what_the_figures_rest_on(run: DistillRun) -> None:
 def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(RunFolderError, match="holds something other than such a run"):
-        claim(tmp_path)
+        KIND.claim(tmp_path)
 
 
 def test_folders_without_such_a_run_are_named(tmp_path: Path, run: DistillRun) -> None:
     with pytest.raises(RunFolderError, match=r"holds no manifest\.json"):
         DistillRun.load(tmp_path)
-    assert not is_run(tmp_path)
+    assert not KIND.is_in(tmp_path)
     (tmp_path / "manifest.json").write_text('{"format": 1}', encoding="utf-8")
     with pytest.raises(RunFolderError, match="is no run of distillers"):
         DistillRun.load(tmp_path)
     (tmp_path / "manifest.json").write_text(
         '{"format": 99, "kind": "distillation"}', encoding="utf-8"
     )
-    with pytest.raises(RunFolderError, match="is of format 99, and this wsmem reads 1"):
+    with pytest.raises(RunFolderError, match="format 99, and this wsmem reads format 1"):
         DistillRun.load(tmp_path)
     with pytest.raises(RunFolderError):
         Run.load(run.path)

@@ -23,9 +23,10 @@ from wsmem.evals.latency.contestants import recall
 from wsmem.evals.latency.figures import ALL
 from wsmem.evals.latency.plan import BARE, RANKING, STATES, WSMEM, LatencyPlan
 from wsmem.evals.latency.quality import Cut, quality_rows
-from wsmem.evals.latency.run import FIGURES, MANIFEST, LatencyRun, RunWriter
+from wsmem.evals.latency.run import FIGURES, LatencyRun, RunWriter
 from wsmem.evals.latency.stores import CWD, timed_store
 from wsmem.evals.latency.writing import writers
+from wsmem.evals.run_folder import MANIFEST
 from wsmem.scopes import workspace_scope
 from wsmem.store.store import MemoryStore
 

@@ -12,7 +12,8 @@ from wsmem.evals.catalogue import find_datasets
 from wsmem.evals.evaluate import evaluate
 from wsmem.evals.manifest import commit
 from wsmem.evals.plan import Plan
-from wsmem.evals.run import Run, claim, strict_json, write_run
+from wsmem.evals.run import Run, claim, write_run
+from wsmem.evals.run_folder import strict_json
 
 if TYPE_CHECKING:
     from pathlib import Path

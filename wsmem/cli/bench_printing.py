@@ -18,7 +18,7 @@ from wsmem.evals.latency.text import (
     percentile_text,
     share_text,
 )
-from wsmem.evals.run import strict_json
+from wsmem.evals.run_folder import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

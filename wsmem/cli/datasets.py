@@ -59,7 +59,7 @@ def list_datasets(
     """List what `find_datasets` finds, read or not."""
     rows = [_summary(source) for source in known_sets(data, datasets_dir).values()]
     if as_object:
-        from wsmem.evals.run import strict_json  # noqa: PLC0415  slow to import
+        from wsmem.evals.run_folder import strict_json  # noqa: PLC0415  slow to import
 
         print(strict_json({"datasets": rows}))
         return

@@ -85,8 +85,8 @@ def evaluate(
     """Evaluate, print the board, and keep the run if a folder was named."""
     from wsmem.evals.distillation.evaluation import DistillPlan  # noqa: PLC0415  slow to import
     from wsmem.evals.distillation.evaluation import evaluate as carry_out  # noqa: PLC0415
-    from wsmem.evals.distillation.run import claim, write_run  # noqa: PLC0415
-    from wsmem.evals.run import strict_json  # noqa: PLC0415
+    from wsmem.evals.distillation.run import KIND, write_run  # noqa: PLC0415
+    from wsmem.evals.run_folder import strict_json  # noqa: PLC0415
 
     plan = DistillPlan(
         sets=_sets(dataset),
@@ -95,7 +95,7 @@ def evaluate(
         seed=seed,
     )
     if out is not None:
-        claim(Path(out))
+        KIND.claim(Path(out))
     evaluation = carry_out(plan)
     if out is not None:
         write_run(evaluation, Path(out))
@@ -142,7 +142,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Compare two distillers on the cases both have."""
     from wsmem.evals.distillation.comparing import GROUPINGS, contest  # noqa: PLC0415  slow to import
-    from wsmem.evals.run import strict_json  # noqa: PLC0415
+    from wsmem.evals.run_folder import strict_json  # noqa: PLC0415
 
     if by not in GROUPINGS:
         raise UnknownNameError("grouping", by, tuple(GROUPINGS))
@@ -194,7 +194,7 @@ def show(
     if as_json:
         from dataclasses import asdict  # noqa: PLC0415
 
-        from wsmem.evals.run import strict_json  # noqa: PLC0415
+        from wsmem.evals.run_folder import strict_json  # noqa: PLC0415
 
         print(strict_json({"cases": [asdict(view) for view in views]}))
         return

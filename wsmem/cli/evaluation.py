@@ -133,7 +133,7 @@ def explain(
     from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
     from wsmem.evals.explaining import explain_query  # noqa: PLC0415
     from wsmem.evals.reading import load_dataset  # noqa: PLC0415
-    from wsmem.evals.run import strict_json  # noqa: PLC0415
+    from wsmem.evals.run_folder import strict_json  # noqa: PLC0415
     from wsmem.retrieval.profile import load_profile  # noqa: PLC0415
 
     (source,) = choose([dataset], known_sets(data, datasets_dir))
@@ -188,7 +188,7 @@ def _progress(names: list[str]) -> Iterator[OnProgress | None]:
 
 def _print_board(evaluation: Evaluation, *, as_json: bool) -> None:
     from wsmem.evals.board import board_table  # noqa: PLC0415  slow to import
-    from wsmem.evals.run import strict_json  # noqa: PLC0415
+    from wsmem.evals.run_folder import strict_json  # noqa: PLC0415
 
     rows = [row.to_json() for row in evaluation.rows]
     if as_json:

@@ -255,6 +255,6 @@ def _say_update(path: Path, lower: list[str], *, accept_lower: bool) -> bool:
 
 
 def _print_json(value: dict[str, Any]) -> None:
-    from wsmem.evals.run import strict_json  # noqa: PLC0415  slow to import
+    from wsmem.evals.run_folder import strict_json  # noqa: PLC0415  slow to import
 
     print(strict_json(value))

@@ -28,10 +28,10 @@ def report(
     from wsmem.evals.report.page import write_report  # noqa: PLC0415  slow to import
     from wsmem.evals.run import Run  # noqa: PLC0415
     from wsmem.evals.tuning.page import write_report as write_tuning  # noqa: PLC0415
-    from wsmem.evals.tuning.run import TuningRun, is_tuning  # noqa: PLC0415
+    from wsmem.evals.tuning.run import KIND, TuningRun  # noqa: PLC0415
 
     folder, file = Path(run), None if out is None else Path(out)
-    if is_tuning(folder):
+    if KIND.is_in(folder):
         path = write_tuning(TuningRun.load(folder), file)
     else:
         path = write_report(Run.load(folder), file)

@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError
 from wsmem.evals.catalogue import find_datasets, own_folder
 from wsmem.evals.checking import check_dataset
+from wsmem.evals.extras import optional
 from wsmem.evals.hygiene import GLOBAL_LAYER
 from wsmem.evals.labelling.second_reading import agreement, read_judged, tables_of
 from wsmem.evals.near_duplicates import JACCARD, near_duplicates
@@ -56,12 +56,9 @@ def frame_of(rows: Sequence[Mapping[str, Any]], index: str | list[str]) -> pd.Da
     Raises:
         MissingExtraError: pandas is not installed.
     """
-    try:
-        import pandas as pd  # noqa: PLC0415  heavy, and an extra
-    except ImportError as error:
-        raise MissingExtraError("pandas", "eval") from error
     columns = None if rows else [index] if isinstance(index, str) else index
-    return pd.DataFrame(list(rows), columns=columns).set_index(index)
+    frame: pd.DataFrame = optional("pandas").DataFrame(list(rows), columns=columns)
+    return frame.set_index(index)
 
 
 def sets_frame(sets: Sets) -> pd.DataFrame:

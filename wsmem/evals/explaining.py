@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError, UnknownNameError
+from wsmem.errors import UnknownNameError
 from wsmem.evals.entries import pools, surfaced_ids
+from wsmem.evals.extras import optional
 from wsmem.retrieval.explain import explain
 from wsmem.retrieval.index import Index
 
@@ -103,10 +104,6 @@ def explain_frame(explanation: Explanation, *, top: int | None = None) -> pd.Dat
 
     Columns: rank (from 1), entry (id), score, matched, signal, value, weight, contribution.
     """
-    try:
-        import pandas as pd  # noqa: PLC0415  heavy, and an extra
-    except ImportError as error:
-        raise MissingExtraError("pandas", "eval") from error
     columns = ("rank", "entry", "score", "matched", "signal", "value", "weight", "contribution")
     rows = [
         (
@@ -122,7 +119,8 @@ def explain_frame(explanation: Explanation, *, top: int | None = None) -> pd.Dat
         for rank, row in enumerate(explanation.rows[:top], start=1)
         for name, part in row.parts.items()
     ]
-    return pd.DataFrame(rows, columns=list(columns))
+    frame: pd.DataFrame = optional("pandas").DataFrame(rows, columns=list(columns))
+    return frame
 
 
 def finite(number: float) -> float | None:

@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 from wsmem.evals.intervals import CONFIDENCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
     from wsmem.evals.results import DatasetResult, Evaluation
 
-_PACKAGES = (
+PACKAGES = (
     "numpy",
     "scipy",
     "pandas",
@@ -43,18 +46,7 @@ def manifest(evaluation: Evaluation) -> dict[str, Any]:
         for system in dataset.systems
     }
     return {
-        "wsmem": version(),
-        "commit": commit(),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
-        "started": evaluation.started.isoformat(timespec="seconds"),
-        "finished": evaluation.finished.isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "packages": package_versions(),
-        "machine": {
-            "platform": platform.platform(),
-            "processor": platform.machine(),
-            "cpus": os.cpu_count(),
-        },
+        **circumstances(started=evaluation.started, finished=evaluation.finished),
         "settings": {
             "systems": list(plan.systems),
             "measures": [measure.text for measure in plan.measures],
@@ -69,6 +61,32 @@ def manifest(evaluation: Evaluation) -> dict[str, Any]:
         "seeds": {"bootstrap": plan.seed},
         "systems": settings,
         "datasets": {dataset.name: _dataset(dataset) for dataset in evaluation.datasets},
+    }
+
+
+def circumstances(
+    packages: Iterable[str] = PACKAGES, *, started: datetime, finished: datetime | None = None
+) -> dict[str, Any]:
+    """What every kind of run tells of itself: versions, command, times and machine.
+
+    Args:
+        packages: Those whose versions are told where they are installed.
+        started: When the work began.
+        finished: When it ended, unless that is told later.
+    """
+    times = {"started": started, "finished": finished}
+    return {
+        "wsmem": version(),
+        "commit": commit(),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        **{name: at.isoformat(timespec="seconds") for name, at in times.items() if at},
+        "python": platform.python_version(),
+        "packages": package_versions(packages),
+        "machine": {
+            "platform": platform.platform(),
+            "processor": platform.machine(),
+            "cpus": os.cpu_count(),
+        },
     }
 
 
@@ -100,10 +118,10 @@ def commit(folder: Path | None = None) -> str | None:
         return None
 
 
-def package_versions() -> dict[str, str]:
-    """Versions of the installed packages that can change a figure, by name."""
+def package_versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """Versions of those of the packages that are installed, by name."""
     found = {}
-    for package in _PACKAGES:
+    for package in packages:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

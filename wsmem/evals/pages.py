@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wsmem.errors import MissingExtraError, RunFolderError
+from wsmem.errors import RunFolderError
+from wsmem.evals.extras import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,10 +33,7 @@ def render_page(
     Raises:
         RunFolderError: the run lacks something that a run has.
     """
-    try:
-        import jinja2  # noqa: PLC0415  an extra
-    except ImportError as error:
-        raise MissingExtraError("jinja2", "eval") from error
+    jinja2 = optional("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("wsmem.evals"),
         autoescape=True,
@@ -45,10 +43,11 @@ def render_page(
     )
     environment.filters.update(filters or {})
     try:
-        return environment.get_template(template).render(page=view())
+        page: str = environment.get_template(template).render(page=view())
     except (KeyError, IndexError, jinja2.UndefinedError) as error:
         problem = f"does not hold what a run holds ({error})"
         raise RunFolderError(str(run), problem, "evaluate again into this folder") from error
+    return page
 
 
 def write_page(page: str, path: Path) -> Path:

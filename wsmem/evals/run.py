@@ -13,34 +13,42 @@ All JSON is strict: what cannot be scored is `null`, never NaN.
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError, RunFolderError, UnknownNameError
+from wsmem.errors import RunFolderError, UnknownNameError
+from wsmem.evals.extras import optional
 from wsmem.evals.ledger import LEDGER, Ledger
 from wsmem.evals.manifest import manifest
 from wsmem.evals.results import QueryFacts
+from wsmem.evals.run_folder import (
+    MANIFEST,
+    RunKind,
+    free_stem,
+    write_json,
+    write_lines,
+    write_tables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-    from types import ModuleType
 
     import pandas as pd
 
     from wsmem.evals.results import DatasetResult, Evaluation, SystemResult
 
-FORMAT = 1
-"""Of the folder; a run of a newer one is not read, because its figures might be misunderstood."""
-
-MANIFEST, BOARD, SLICES, WORST = "manifest.json", "board.json", "slices.json", "worst.jsonl"
+BOARD, SLICES, WORST = "board.json", "slices.json", "worst.jsonl"
 QUERIES, RESULTS = "queries", "results"
 
-_WRITTEN = frozenset({MANIFEST, BOARD, SLICES, WORST, QUERIES, RESULTS, LEDGER})
-_UNSAFE = re.compile(r"[^\w.+-]+")
+KIND = RunKind(
+    name=None,
+    called="run of recall",
+    format=1,
+    written=frozenset({MANIFEST, BOARD, SLICES, WORST, QUERIES, RESULTS, LEDGER}),
+    command="wsmem eval --out",
+    again="evaluate again",
+)
 
 
 def claim(folder: Path) -> None:
@@ -49,14 +57,8 @@ def claim(folder: Path) -> None:
     Raises:
         RunFolderError: it cannot be made, or holds something other than an earlier run.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        found = {path.name for path in folder.iterdir()}
-    except OSError as error:
-        raise RunFolderError(
-            str(folder), f"cannot be made ({error.strerror})", "choose another folder"
-        ) from error
-    if MANIFEST not in found and not found <= _WRITTEN:
+    # Reports and whatever people keep beside a run are no reason to refuse its folder.
+    if KIND.strange(folder) and not KIND.is_in(folder):
         problem = "is not empty and holds no run"
         raise RunFolderError(str(folder), problem, "choose another folder, or empty it")
 
@@ -73,17 +75,17 @@ def write_run(evaluation: Evaluation, folder: Path) -> Run:
         stale.unlink()
     files: dict[str, Any] = {}
     for dataset in evaluation.datasets:
-        stem = _free_stem(folder / QUERIES, dataset.name)
+        stem = free_stem(folder / QUERIES, dataset.name)
         facts = (fact.to_json() for fact in dataset.facts)
-        _write_lines(folder / QUERIES / f"{stem}.jsonl", facts)
+        write_lines(folder / QUERIES / f"{stem}.jsonl", facts)
         results: dict[str, str] = {}
         for system in dataset.systems:
-            name = _free_stem(folder / RESULTS, f"{stem}__{system.system}") + ".jsonl"
+            name = free_stem(folder / RESULTS, f"{stem}__{system.system}") + ".jsonl"
             results[system.system] = name
-            _write_lines(folder / RESULTS / name, _result_lines(dataset, system))
+            write_lines(folder / RESULTS / name, _result_lines(dataset, system))
         files[dataset.name] = {"queries": f"{stem}.jsonl", "results": results}
-    _write_tables(folder / SLICES, {"rows": [row.to_json() for row in evaluation.slices]})
-    _write_tables(
+    write_tables(folder / SLICES, {"rows": [row.to_json() for row in evaluation.slices]})
+    write_tables(
         folder / BOARD,
         {
             "rows": [
@@ -98,8 +100,8 @@ def write_run(evaluation: Evaluation, folder: Path) -> Run:
         for dataset in evaluation.datasets
         for query in dataset.worst
     )
-    _write_lines(folder / WORST, worst)
-    _write_json(folder / MANIFEST, {"format": FORMAT} | manifest(evaluation) | {"files": files})
+    write_lines(folder / WORST, worst)
+    write_json(folder / MANIFEST, {"format": KIND.format} | manifest(evaluation) | {"files": files})
     (folder / LEDGER).unlink(missing_ok=True)
     return Run.load(folder)
 
@@ -140,16 +142,9 @@ class Run:
         Raises:
             RunFolderError: there is no run in it, it is damaged, or a newer wsmem wrote it.
         """
-        if not (path / MANIFEST).is_file():
-            problem = f"holds no {MANIFEST}"
-            raise RunFolderError(str(path), problem, "give a folder that wsmem eval --out wrote")
-        found = _read_object(path / MANIFEST, ())
-        written = found.get("format", FORMAT)
-        if written != FORMAT:
-            problem = f"is a run of format {written}, and this wsmem reads format {FORMAT}"
-            raise RunFolderError(str(path), problem, "upgrade wsmem, or evaluate again")
-        found = _read_object(path / MANIFEST, ("settings", "systems", "datasets", "files"))
-        board = _read_object(path / BOARD, ("rows", "skipped"))
+        KIND.manifest(path)
+        found = KIND.read(path / MANIFEST, ("settings", "systems", "datasets", "files"))
+        board = KIND.read(path / BOARD, ("rows", "skipped"))
         return cls(path=path, manifest=found, skipped=tuple(board["skipped"]))
 
     @property
@@ -175,7 +170,7 @@ class Run:
             UnknownNameError: the run has no such dataset.
         """
         (name,) = _chosen("dataset", dataset, self.datasets)
-        lines = _read_lines(self.path / QUERIES / self.manifest["files"][name]["queries"])
+        lines = KIND.read_lines(self.path / QUERIES / self.manifest["files"][name]["queries"])
         return {line["id"]: QueryFacts.from_json(line) for line in lines}
 
     def scores(self, dataset: str, system: str) -> dict[str, Mapping[str, float | None]]:
@@ -189,7 +184,7 @@ class Run:
         (asked,) = _chosen("system", system, tuple(files))
         return {
             line["query"]: line["scores"]
-            for line in _read_lines(self.path / RESULTS / files[asked])
+            for line in KIND.read_lines(self.path / RESULTS / files[asked])
         }
 
     def board(self) -> pd.DataFrame:
@@ -198,7 +193,7 @@ class Run:
         Columns: dataset (`mean` is the mean over datasets), system, measure, value, low, high, n,
         interval (how the bounds were found), groups (independent draws among the n).
         """
-        return _frame(_read_json(self.path / BOARD)["rows"], numbers=("value", "low", "high"))
+        return _frame(KIND.read(self.path / BOARD)["rows"], numbers=("value", "low", "high"))
 
     def slices(self) -> pd.DataFrame:
         """One row a dataset, system, group of queries and measure.
@@ -206,7 +201,7 @@ class Run:
         Columns: dataset, system, dimension (lang, kind, slice, scope size, query length), slice,
         measure, value, low, high, n. Dimensions and ranges are in their natural order.
         """
-        return _frame(_read_json(self.path / SLICES)["rows"], numbers=("value", "low", "high"))
+        return _frame(KIND.read(self.path / SLICES)["rows"], numbers=("value", "low", "high"))
 
     def worst(self) -> list[dict[str, Any]]:
         """The worst queries of each profile of ours, as `WorstQuery.to_json` gives them.
@@ -214,7 +209,7 @@ class Run:
         Each has the `dataset` besides. The order is that of the datasets, then of the systems,
         then the worst first.
         """
-        return _read_lines(self.path / WORST)
+        return KIND.read_lines(self.path / WORST)
 
     def queries(self, dataset: str | None = None, system: str | None = None) -> pd.DataFrame:
         """One row a query and system, of one dataset or system or of all.
@@ -229,11 +224,11 @@ class Run:
         rows: list[dict[str, Any]] = []
         for name in _chosen("dataset", dataset, self.datasets):
             files = self.manifest["files"][name]
-            lines = _read_lines(self.path / QUERIES / files["queries"])
+            lines = KIND.read_lines(self.path / QUERIES / files["queries"])
             facts = {fact["id"]: fact for fact in lines}
             for asked in _chosen("system", system, self.systems):
                 if asked in files["results"]:
-                    results = _read_lines(self.path / RESULTS / files["results"][asked])
+                    results = KIND.read_lines(self.path / RESULTS / files["results"][asked])
                     rows += [_query_row(name, asked, facts[r["query"]], r) for r in results]
         return _frame(rows, numbers=self.measures)
 
@@ -282,77 +277,7 @@ def _chosen(kind: str, name: str | None, known: tuple[str, ...]) -> tuple[str, .
 
 
 def _frame(rows: list[dict[str, Any]], *, numbers: Iterable[str]) -> pd.DataFrame:
-    frame: pd.DataFrame = _pandas().DataFrame(rows)
+    frame: pd.DataFrame = optional("pandas").DataFrame(rows)
     present = [name for name in numbers if name in frame]
     # A column that is null throughout would be one of objects.
     return frame.astype(dict.fromkeys(present, "float64"))
-
-
-def _pandas() -> ModuleType:
-    try:
-        import pandas as pd  # noqa: PLC0415  heavy, and an extra
-    except ImportError as error:
-        raise MissingExtraError("pandas", "eval") from error
-    return pd
-
-
-def _free_stem(folder: Path, name: str) -> str:
-    """A file name for a name: `wsmem:default` becomes `wsmem-default`, with a number if taken."""
-    folder.mkdir(exist_ok=True)
-    stem = wanted = _UNSAFE.sub("-", name).strip("-.")
-    for number in count(2):
-        if not (folder / f"{stem}.jsonl").exists():
-            break
-        stem = f"{wanted}-{number}"
-    return stem
-
-
-def strict_json(value: Any, *, indent: int | None = None) -> str:
-    """JSON for files and pipes: not a number is an error here, non-ASCII text stays readable."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-
-
-def _write_json(path: Path, value: Any) -> None:
-    path.write_text(strict_json(value, indent=1) + "\n", encoding="utf-8")
-
-
-def _write_tables(path: Path, tables: Mapping[str, list[dict[str, Any]]]) -> None:
-    """One JSON object of lists with a row a line, which is small and shows what has changed."""
-    texts = (
-        f"{strict_json(name)}: [\n" + ",\n".join(map(strict_json, rows)) + "\n]"
-        for name, rows in tables.items()
-    )
-    path.write_text("{" + ",\n".join(texts) + "}\n", encoding="utf-8")
-
-
-def _write_lines(path: Path, values: Iterable[Any]) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(strict_json(value) + "\n" for value in values)
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunFolderError(
-            str(path), f"cannot be read ({error})", "evaluate again into this folder"
-        ) from error
-
-
-def _read_object(path: Path, keys: Iterable[str]) -> dict[str, Any]:
-    """A JSON object that has the given keys."""
-    value = _read_json(path)
-    if not isinstance(value, dict) or not set(keys) <= value.keys():
-        problem = "does not hold what a run holds there"
-        raise RunFolderError(str(path), problem, "evaluate again into this folder")
-    return value
-
-
-def _read_lines(path: Path) -> list[dict[str, Any]]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
-    except (OSError, ValueError) as error:
-        raise RunFolderError(
-            str(path), f"cannot be read ({error})", "evaluate again into this folder"
-        ) from error

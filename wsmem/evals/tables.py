@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from wsmem.errors import MissingExtraError, UnknownNameError
+from wsmem.errors import UnknownNameError
+from wsmem.evals.extras import optional
 from wsmem.evals.measures import Measure
 from wsmem.evals.results import MEAN
 from wsmem.evals.slices import DIMENSIONS, SLICE, bucket_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from types import ModuleType
 
     import pandas as pd
 
@@ -153,7 +153,7 @@ def lines_frame(lines: Sequence[Line], *, systems: Sequence[str], name: str) -> 
         }
         for line in lines
     ]
-    frame: pd.DataFrame = _pandas().DataFrame(rows, columns=[name, "queries", *systems])
+    frame: pd.DataFrame = optional("pandas").DataFrame(rows, columns=[name, "queries", *systems])
     return frame.set_index(name)
 
 
@@ -168,7 +168,9 @@ def overall_frame(run: Run, measures: Iterable[str] | None = None) -> pd.DataFra
         ]
         for system in run.systems
     }
-    frame: pd.DataFrame = _pandas().DataFrame.from_dict(rows, orient="index", columns=list(columns))
+    frame: pd.DataFrame = optional("pandas").DataFrame.from_dict(
+        rows, orient="index", columns=list(columns)
+    )
     frame.index.name = "system"
     return frame
 
@@ -180,7 +182,7 @@ def datasets_frame(run: Run) -> pd.DataFrame:
         name: {title: facts[key] for key, title in columns.items()}
         for name, facts in run.manifest["datasets"].items()
     }
-    frame: pd.DataFrame = _pandas().DataFrame.from_dict(rows, orient="index")
+    frame: pd.DataFrame = optional("pandas").DataFrame.from_dict(rows, orient="index")
     frame.index.name = "dataset"
     return frame
 
@@ -203,7 +205,7 @@ def worst_frame(run: Run, system: str) -> pd.DataFrame:
         if item["system"] == system and item["failure"] == "missed"
     ]
     columns = ["dataset", "query", "text", "slices", "value"]
-    frame: pd.DataFrame = _pandas().DataFrame(rows, columns=columns)
+    frame: pd.DataFrame = optional("pandas").DataFrame(rows, columns=columns)
     return frame.set_index(["dataset", "query"])
 
 
@@ -225,7 +227,7 @@ def wins_frame(run: Run, first: str, second: str, measure: str) -> pd.DataFrame:
         "equal": difference.eq(0).groupby(both["dataset"]).sum(),
         "worse": difference.lt(0).groupby(both["dataset"]).sum(),
     }
-    frame: pd.DataFrame = _pandas().DataFrame(counts)
+    frame: pd.DataFrame = optional("pandas").DataFrame(counts)
     return frame.reindex(list(run.datasets)).fillna(0).astype(int)
 
 
@@ -305,11 +307,3 @@ def _has_value(line: Line) -> bool:
 def _check(kind: str, name: str, known: Sequence[str]) -> None:
     if name not in known:
         raise UnknownNameError(kind, name, tuple(known), "in this run")
-
-
-def _pandas() -> ModuleType:
-    try:
-        import pandas as pd  # noqa: PLC0415  heavy, and an extra
-    except ImportError as error:
-        raise MissingExtraError("pandas", "eval") from error
-    return pd

@@ -12,7 +12,7 @@ from wsmem.errors import InvalidInputError, RunFolderError
 from wsmem.evals.catalogue import Source
 from wsmem.evals.tuning.assess import SetFigures, best_variant, gains
 from wsmem.evals.tuning.objective import Objective
-from wsmem.evals.tuning.run import TuningRun, claim
+from wsmem.evals.tuning.run import KIND, TuningRun
 from wsmem.evals.tuning.search import Search
 from wsmem.evals.tuning.space import Space
 from wsmem.evals.tuning.tuner import Tuning, tune
@@ -131,12 +131,12 @@ def test_a_fit_alone_needs_neither_peers_nor_folds(tmp_path: Path) -> None:
 def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(RunFolderError, match="something other"):
-        claim(tmp_path)
+        KIND.claim(tmp_path)
     other = tmp_path / "other"
     other.mkdir()
     (other / "manifest.json").write_text('{"kind": "distillation"}', encoding="utf-8")
     with pytest.raises(RunFolderError, match="something other"):
-        claim(other)
+        KIND.claim(other)
 
 
 @pytest.mark.parametrize(

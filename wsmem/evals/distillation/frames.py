@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError
 from wsmem.evals.distillation.board import WHOLE
 from wsmem.evals.distillation.cases import SPLITS
 from wsmem.evals.distillation.measures import HEADLINE, measure_named
+from wsmem.evals.extras import optional
 from wsmem.evals.tables import Cell
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def figures_frame(
             key = (row["dataset"], row["distiller"])
             found.setdefault(key, {})[row["measure"]] = _text(row)
     table = {key: [texts.get(name, "–") for name in measures] for key, texts in found.items()}
-    frame: pd.DataFrame = _pandas().DataFrame(table, index=list(measures))
+    frame: pd.DataFrame = optional("pandas").DataFrame(table, index=list(measures))
     frame.index.name = "measure"
     return frame
 
@@ -50,7 +50,7 @@ def cases_frame(sets: Iterable[CaseSet]) -> pd.DataFrame:
         }
         for cases in sets
     }
-    frame: pd.DataFrame = _pandas().DataFrame.from_dict(rows, orient="index").fillna("–")
+    frame: pd.DataFrame = optional("pandas").DataFrame.from_dict(rows, orient="index").fillna("–")
     frame.index.name = "cases"
     return frame
 
@@ -72,7 +72,7 @@ def contest_frame(contest: Contest) -> pd.DataFrame:
         }
         for found in contest.comparisons
     ]
-    frame: pd.DataFrame = _pandas().DataFrame(rows)
+    frame: pd.DataFrame = optional("pandas").DataFrame(rows)
     return frame.set_index("measure")
 
 
@@ -80,7 +80,7 @@ def matrix_frame(counts: Mapping[tuple[str, str], int]) -> pd.DataFrame:
     """A confusion matrix: expected kinds down, proposed kinds across."""
     kinds = list(dict.fromkeys(wanted for wanted, _ in counts))
     table = {given: [counts[wanted, given] for wanted in kinds] for given in kinds}
-    frame: pd.DataFrame = _pandas().DataFrame(table, index=kinds)
+    frame: pd.DataFrame = optional("pandas").DataFrame(table, index=kinds)
     frame.index.name, frame.columns.name = "expected", "proposed"
     return frame
 
@@ -100,11 +100,3 @@ def _number(value: float | None, *, signed: bool = False) -> str:
     if value is None:
         return "–"
     return f"{value:+.3f}" if signed else f"{value:.3f}"
-
-
-def _pandas() -> Any:
-    try:
-        import pandas as pd  # noqa: PLC0415  heavy, and an extra
-    except ImportError as error:
-        raise MissingExtraError("pandas", "eval") from error
-    return pd

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wsmem.errors import WsmemError
 from wsmem.evals.manifest import version
-from wsmem.evals.run import strict_json
+from wsmem.evals.run_folder import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,16 +10,16 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError, RunFolderError
+from wsmem.errors import RunFolderError
 from wsmem.evals.comparing import Contestant, contest
 from wsmem.evals.explaining import explain_query, finite
+from wsmem.evals.extras import optional
 from wsmem.evals.plots import PALETTE, Drawing, drawable
-from wsmem.evals.run import strict_json
+from wsmem.evals.run_folder import strict_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
-    from types import ModuleType
 
     import pandas as pd
     from matplotlib.figure import Figure
@@ -142,7 +142,7 @@ def change_frame(found: Contest, *, sure: bool = False) -> pd.DataFrame:
         if row.difference is not None and (row.verdict != "inconclusive" or not sure)
     ]
     columns = ["dataset", "group", "measure", "queries", "before", "after", "change", "95 %"]
-    frame: pd.DataFrame = _pandas().DataFrame(rows, columns=[*columns, "verdict"])
+    frame: pd.DataFrame = optional("pandas").DataFrame(rows, columns=[*columns, "verdict"])
     return frame.set_index(["dataset", "group"])
 
 
@@ -165,7 +165,7 @@ def queries_frame(items: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         }
         for item in items
     ]
-    frame: pd.DataFrame = _pandas().DataFrame(rows)
+    frame: pd.DataFrame = optional("pandas").DataFrame(rows)
     return frame.set_index(["dataset", "query"])
 
 
@@ -180,7 +180,7 @@ def signals_frame(item: Mapping[str, Any]) -> pd.DataFrame:
         for when in ("before", "after")
         if entry[when] is not None
     }
-    library = _pandas()
+    library = optional("pandas")
     frame: pd.DataFrame = library.DataFrame(columns)
     heads = [(entry["entry"], when) for entry in item["entries"] for when in ("before", "after")]
     order = [name for name in frame.index if name != "score"]
@@ -260,11 +260,3 @@ def _earned_json(found: Earned | None) -> dict[str, Any] | None:
         return None
     score = None if found.score is None else round(found.score, 6)
     return {"rank": found.rank, "score": score, "signals": dict(found.signals)}
-
-
-def _pandas() -> ModuleType:
-    try:
-        import pandas as pd  # noqa: PLC0415  heavy, and an extra
-    except ImportError as error:
-        raise MissingExtraError("pandas", "eval") from error
-    return pd

@@ -10,25 +10,22 @@ finished there is no manifest, hence no run. All JSON is strict.
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-import sys
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import MissingExtraError, RunFolderError
+from wsmem.errors import RunFolderError
 from wsmem.evals.card import checksums
+from wsmem.evals.extras import optional
 from wsmem.evals.intervals import CONFIDENCE, RESAMPLES
 from wsmem.evals.latency.bench import ORDER, TABLES, Tables
 from wsmem.evals.latency.plan import STATES
-from wsmem.evals.manifest import commit, version
+from wsmem.evals.manifest import circumstances
 from wsmem.evals.pages import FILE
-from wsmem.evals.run import strict_json
+from wsmem.evals.run_folder import MANIFEST, RunKind, write_json, write_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,13 +34,17 @@ if TYPE_CHECKING:
 
     from wsmem.evals.latency.plan import LatencyPlan
 
-FORMAT = 1
-KIND = "latency"
-"""What the manifest calls such a run, to tell it from others."""
-MANIFEST, FIGURES = "manifest.json", "tables.json"
+FIGURES = "tables.json"
 
+KIND = RunKind(
+    name="latency",
+    called="run of latency",
+    format=1,
+    written=frozenset({MANIFEST, FIGURES, FILE}),
+    command="wsmem bench latency --out",
+    again="measure again",
+)
 _PACKAGES = ("numpy", "scipy", "bm25s", "tantivy", "rank-bm25")
-_REMEDY = "give a folder that wsmem bench latency --out wrote"
 
 
 class RunWriter:
@@ -60,9 +61,9 @@ class RunWriter:
 
     def __init__(self, folder: Path, plan: LatencyPlan, datasets: Mapping[str, Path]) -> None:
         self._folder = folder
-        _claim(folder)
+        KIND.claim(folder)
         self._tables = Tables()
-        self._manifest = _circumstances(plan, datasets)
+        self._manifest = _manifest(plan, datasets)
 
     def add(self, tables: Tables) -> None:
         """Take in one more size, and write what there is."""
@@ -80,15 +81,11 @@ class RunWriter:
         return LatencyRun.load(self._folder)
 
     def _write(self, *, complete: bool) -> None:
-        texts = (
-            f"{strict_json(name)}: [\n" + ",\n".join(map(strict_json, rows)) + "\n]"
-            for name, rows in asdict(self._tables).items()
-        )
         finished = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = {**self._manifest, "finished": finished, "complete": complete}
         # The figures first: a manifest is never without what it tells of.
-        _replace(self._folder / FIGURES, "{" + ",\n".join(texts) + "}\n")
-        _replace(self._folder / MANIFEST, strict_json(manifest, indent=1) + "\n")
+        write_tables(self._folder / FIGURES, asdict(self._tables))
+        write_json(self._folder / MANIFEST, manifest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,20 +103,8 @@ class LatencyRun:
         Raises:
             RunFolderError: there is no such run in it, it is damaged, or a newer wsmem wrote it.
         """
-        if not (path / MANIFEST).is_file():
-            raise RunFolderError(str(path), f"holds no {MANIFEST}", _REMEDY)
-        manifest = _read(path / MANIFEST)
-        if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
-            raise RunFolderError(str(path), "is no run of latency", _REMEDY)
-        if manifest.get("format") != FORMAT:
-            problem = f"is of format {manifest.get('format')}, and this wsmem reads {FORMAT}"
-            raise RunFolderError(str(path), problem, "upgrade wsmem, or measure again")
-        found = _read(path / FIGURES)
-        try:
-            tables = Tables(**{name: list(found[name]) for name in TABLES})
-        except (KeyError, TypeError) as error:
-            problem = "does not hold what a run holds there"
-            raise RunFolderError(str(path / FIGURES), problem, "measure again") from error
+        manifest, found = KIND.manifest(path), KIND.read(path / FIGURES, TABLES)
+        tables = Tables(**{name: list(found[name]) for name in TABLES})
         return cls(path=path, manifest=manifest, tables=tables)
 
     @property
@@ -158,7 +143,7 @@ class LatencyRun:
 
     def frame(self) -> pd.DataFrame:
         """All rows of times as a frame."""
-        frame: pd.DataFrame = _pandas().DataFrame(self.tables.rows)
+        frame: pd.DataFrame = optional("pandas").DataFrame(self.tables.rows)
         return frame
 
 
@@ -201,35 +186,13 @@ def _place(row: Mapping[str, Any], key: str) -> int:
     return STATES.index(row[key]) if key == "state" else int(row[key])
 
 
-def _claim(folder: Path) -> None:
-    """Make the folder before the work begins, so that a bad name fails at once."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        found = {path.name for path in folder.iterdir()}
-    except OSError as error:
-        problem = f"cannot be made ({error.strerror})"
-        raise RunFolderError(str(folder), problem, "choose another folder") from error
-    if not found <= {MANIFEST, FIGURES, FILE}:
-        problem = "holds something other than such a run"
-        raise RunFolderError(str(folder), problem, "choose another folder, or empty it")
-
-
-def _circumstances(plan: LatencyPlan, datasets: Mapping[str, Path]) -> dict[str, Any]:
+def _manifest(plan: LatencyPlan, datasets: Mapping[str, Path]) -> dict[str, Any]:
+    facts = circumstances(_PACKAGES, started=datetime.now(UTC))
+    facts["machine"]["load"] = [round(load, 2) for load in os.getloadavg()]
     return {
-        "format": FORMAT,
-        "kind": KIND,
-        "wsmem": version(),
-        "commit": commit(),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        "packages": dict(_versions()),
-        "machine": {
-            "platform": platform.platform(),
-            "processor": platform.machine(),
-            "cpus": os.cpu_count(),
-            "load": [round(load, 2) for load in os.getloadavg()],
-        },
+        "format": KIND.format,
+        "kind": KIND.name,
+        **facts,
         "settings": {"confidence": CONFIDENCE, "resamples": RESAMPLES},
         "plan": plan.to_json(),
         "datasets": {
@@ -237,40 +200,3 @@ def _circumstances(plan: LatencyPlan, datasets: Mapping[str, Path]) -> dict[str,
             for name, folder in datasets.items()
         },
     }
-
-
-def _versions() -> Iterable[tuple[str, str]]:
-    for package in _PACKAGES:
-        try:
-            yield package, metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file in one step, so that no reader and no interruption meets half of it."""
-    new = path.with_name(f".{path.name}.new")
-    try:
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror})"
-        raise RunFolderError(str(path), problem, "choose another folder") from error
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        problem = f"cannot be read ({error})"
-        raise RunFolderError(str(path), problem, "measure again into this folder") from error
-
-
-def _pandas() -> Any:
-    try:
-        import pandas as pd  # noqa: PLC0415  heavy, and an extra
-    except ImportError as error:
-        raise MissingExtraError("pandas", "eval") from error
-    return pd

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import RunFolderError
-from wsmem.evals.run import strict_json
-from wsmem.evals.tuning.run import MANIFEST, PROFILE, RESULTS, TuningRun
+from wsmem.evals.run_folder import MANIFEST, write_json
+from wsmem.evals.tuning.run import PROFILE, RESULTS, TuningRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def keep(run: TuningRun, folder: Path, *, command: Sequence[str]) -> TuningRun:
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
-    (folder / MANIFEST).write_text(strict_json(manifest, indent=1) + "\n", encoding="utf-8")
+    write_json(folder / MANIFEST, manifest)
     for name in (PROFILE, RESULTS):
         shutil.copyfile(run.path / name, folder / name)
     return TuningRun.load(folder)

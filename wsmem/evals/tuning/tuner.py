@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import InvalidInputError
 from wsmem.evals.ledger import LEDGER, Ledger
-from wsmem.evals.manifest import commit
+from wsmem.evals.manifest import circumstances, commit
 from wsmem.evals.reading import DEFAULT_SPLIT
 from wsmem.evals.tuning.assess import HELD_OUT, MEAN, TUNED, best_variant, gains, set_figures
 from wsmem.evals.tuning.cached import (
@@ -24,7 +24,7 @@ from wsmem.evals.tuning.duels import cached_duels, stacked
 from wsmem.evals.tuning.findings import ablation, learning_curve
 from wsmem.evals.tuning.objective import Objective
 from wsmem.evals.tuning.peers import REFERENCE, VARIANTS, score_peers
-from wsmem.evals.tuning.run import CACHE, JOURNAL, circumstances, claim, write_run
+from wsmem.evals.tuning.run import CACHE, JOURNAL, KIND, write_run
 from wsmem.evals.tuning.search import Search
 from wsmem.evals.tuning.study import (
     FIT,
@@ -120,7 +120,7 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
     """
     started = datetime.now(UTC)
     report = on_progress or (lambda _task, _part: None)
-    claim(tuning.out)
+    KIND.claim(tuning.out)
     duels = all_duels(tuning, report)
     facts = _facts(tuning)
     sets = sorted((name, each["split"], each["checksums"]) for name, each in facts.items())
@@ -165,13 +165,12 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
     }
     return write_run(
         tuning.out,
-        manifest=circumstances(
-            started=started,
-            finished=datetime.now(UTC),
-            settings=settings,
-            datasets=facts,
-            speed=speed,
-        ),
+        manifest={
+            **circumstances(started=started, finished=datetime.now(UTC)),
+            "settings": settings,
+            "datasets": facts,
+            "speed": speed,
+        },
         profile=profile,
         searches=results.values(),
         figures=figures,

@@ -9,19 +9,17 @@ from wsmem.evals.distillation.board import WHOLE
 from wsmem.evals.distillation.measures import HEADLINE, MEASURES, USAGE
 from wsmem.evals.distillation.plots import confusion_chart, slice_chart
 from wsmem.evals.distillation.side_by_side import SideBySide
-from wsmem.evals.pages import FILE, render_page, write_page
+from wsmem.evals.pages import Report
 from wsmem.evals.tables import Cell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from wsmem.evals.distillation.measures import DistillMeasure
     from wsmem.evals.distillation.plots import ConfusionMatrix
     from wsmem.evals.distillation.run import DistillRun
     from wsmem.evals.plots import Chart
 
-TEMPLATE = "distill_report.html"
 MOST_FAILURES = 40
 """Failures shown of one distiller on one set; how many more there are is said."""
 _CHARTED = ("F1(all)", "ContentF1(all)", "Restraint")
@@ -109,24 +107,6 @@ def page_view(run: DistillRun) -> PageView:
     )
 
 
-def render(run: DistillRun) -> str:
-    """The page as HTML. Every text from the run is escaped, charts are drawn into it.
-
-    Raises:
-        RunFolderError: the run lacks something that a run has.
-    """
-    return render_page(TEMPLATE, lambda: page_view(run), run=run.path)
-
-
-def write_report(run: DistillRun, out: Path | None = None) -> Path:
-    """Write the page, into the run's folder unless told otherwise; say where.
-
-    Raises:
-        RunFolderError: the file cannot be written.
-    """
-    return write_page(render(run), out or run.path / FILE)
-
-
 def _set(run: DistillRun, name: str) -> SetView:
     facts = run.manifest["datasets"][name]
     charts = (slice_chart(run, name, measure) for measure in _CHARTED)
@@ -173,3 +153,7 @@ def _failures(run: DistillRun, distiller: str, name: str) -> FailuresView:
             for result in wrong[:MOST_FAILURES]
         ),
     )
+
+
+REPORT = Report(template="distill_report.html", view=page_view)
+render, write_report = REPORT.render, REPORT.write

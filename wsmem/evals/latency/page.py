@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.evals.latency.frames import TextRow, quality_rows, time_rows
 from wsmem.evals.latency.plots import peers_chart, shares_chart, states_chart, worth_chart
-from wsmem.evals.pages import FILE, render_page, write_page
+from wsmem.evals.pages import Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from wsmem.evals.latency.plots import LineChart
     from wsmem.evals.latency.run import LatencyRun
-
-TEMPLATE = "latency_report.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,24 +73,6 @@ def page_view(run: LatencyRun) -> PageView:
     )
 
 
-def render(run: LatencyRun) -> str:
-    """The page as HTML.
-
-    Raises:
-        RunFolderError: the run lacks something that a run has.
-    """
-    return render_page(TEMPLATE, lambda: page_view(run), run=run.path)
-
-
-def write_report(run: LatencyRun, out: Path | None = None) -> Path:
-    """Write the page, into the run's folder unless told otherwise; say where.
-
-    Raises:
-        RunFolderError: the file cannot be written.
-    """
-    return write_page(render(run), out or run.path / FILE)
-
-
 def _size(run: LatencyRun, entries: int) -> SizeView:
     pairs = [
         (row["language"], row["length"])
@@ -119,3 +98,7 @@ def _size(run: LatencyRun, entries: int) -> SizeView:
 
 def _drawn(chart: LineChart) -> Drawn:
     return Drawn(chart=chart, svg=chart.svg())
+
+
+REPORT = Report(template="latency_report.html", view=page_view)
+render, write_report = REPORT.render, REPORT.write

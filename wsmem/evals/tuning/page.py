@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wsmem.evals.pages import FILE, render_page, write_page
+from wsmem.evals.pages import Report
 from wsmem.evals.tuning.plots import (
     ablation_chart,
     gain_chart,
@@ -18,13 +18,10 @@ from wsmem.evals.tuning.tables import peer_rows, weight_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from wsmem.evals.plots import Drawing
     from wsmem.evals.tuning.assess import Part
     from wsmem.evals.tuning.run import TuningRun
-
-TEMPLATE = "tune_report.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,25 +67,8 @@ class PageView:
     samplers: Drawn | None
 
 
-def render(run: TuningRun) -> str:
-    """The page as HTML. Every text from the run is escaped, charts are drawn into it.
-
-    Raises:
-        RunFolderError: the run lacks something that a run has.
-    """
-    return render_page(TEMPLATE, lambda: _view(run), run=run.path, filters={"signed": _signed})
-
-
-def write_report(run: TuningRun, out: Path | None = None) -> Path:
-    """Write the page, into the run's folder unless told otherwise; say where.
-
-    Raises:
-        RunFolderError: the file cannot be written.
-    """
-    return write_page(render(run), out or run.path / FILE)
-
-
-def _view(run: TuningRun) -> PageView:
+def page_view(run: TuningRun) -> PageView:
+    """Gather a page from a run."""
     searches = run.searches
     kinds = {name.split(":", 1)[0] for name in searches}
     return PageView(
@@ -134,3 +114,7 @@ def _gains(run: TuningRun) -> list[GainsView]:
 def _signed(value: float | None, digits: int = 3) -> str:
     """A number with its sign, a true minus; a dash where there is none."""
     return "–" if value is None else f"{value:+.{digits}f}".replace("-", "−")
+
+
+REPORT = Report(template="tune_report.html", view=page_view, filters={"signed": _signed})
+render, write_report = REPORT.render, REPORT.write

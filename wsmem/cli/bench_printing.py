@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 
 from wsmem.cli.output import note
+from wsmem.cli.tables import whole_console
 from wsmem.evals.latency.bench import TABLES, Tables
 from wsmem.evals.latency.figures import ALL
 from wsmem.evals.latency.text import (
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wsmem.evals.latency.plan import LatencyPlan
-
-_WIDEST = 1000
-"""Columns that no table reaches."""
 
 
 def print_tables(found: Tables, plan: LatencyPlan, *, as_json: bool) -> None:
@@ -105,4 +102,4 @@ def _table(first: str, *columns: str) -> Table:
 
 def _print(table: Table) -> None:
     """Print a table whole: a terminal may wrap its lines, but no cell is cut short."""
-    Console(highlight=False, width=_WIDEST).print(table)
+    whole_console().print(table)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wsmem.cli.output import note
-from wsmem.cli.sets import Data, DatasetsDir, Split, known_sets
+from wsmem.cli.progress import progress_bars
+from wsmem.cli.sets import AsJson, Data, DatasetsDir, Out, ReportFile, Split, known_sets, note_kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,11 +94,9 @@ def latency(
         typer.Option(metavar="local:N|ADDRESS", help="Measure sizes on a Dask cluster; only "
                      "workers on machines of their own do not disturb each other."),
     ] = None,
-    out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")
-    ] = None,
+    out: Out = None,
     seed: Annotated[int, typer.Option(metavar="S", help="Seed of stores and queries.")] = 7,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Measure, print, and keep the run if a folder was named."""
     from wsmem.cli.bench_printing import print_tables  # noqa: PLC0415  slow to import
@@ -131,17 +129,14 @@ def latency(
     if writer is not None:
         found = writer.finish().tables
     print_tables(found, plan, as_json=as_json)
-    note(f"run kept in {out}" if out else "run not kept; --out DIR keeps it")
+    note_kept(out)
 
 
 @group.command("report", help="Write the report of a run of bench latency: one HTML file.")
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A folder that --out wrote.")],
     *,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Where to write it. Default: RUN/report.html."),
-    ] = None,
+    out: ReportFile = None,
 ) -> None:
     """Write a report and print its path."""
     from wsmem.evals.latency.page import write_report  # noqa: PLC0415  slow to import
@@ -166,28 +161,12 @@ def _folders(
 @contextmanager
 def _progress(plan: LatencyPlan, datasets: int) -> Iterator[Callable[[Step], None] | None]:
     """A bar on standard error while people watch, one step a state or set of each size."""
-    from rich.console import Console  # noqa: PLC0415  slow to import
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from wsmem.evals.latency.bench import steps  # noqa: PLC0415  slow to import
 
-    from wsmem.evals.latency.bench import steps  # noqa: PLC0415
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
+    with progress_bars() as bars:
+        if bars is None:
+            yield None
+            return
         task = bars.add_task("starting", total=steps(plan, datasets))
 
         def on_step(step: Step) -> None:

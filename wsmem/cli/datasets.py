@@ -11,6 +11,7 @@ import typer
 from wsmem.cli.output import count, note, say, say_json
 from wsmem.cli.places import AsJson
 from wsmem.cli.sets import Data, DatasetsDir, Split, known_sets
+from wsmem.cli.tables import whole_console
 from wsmem.errors import InvalidInputError, WsmemError
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from wsmem.evals.dataset import Problem
     from wsmem.evals.labelling.candidates import Candidate
     from wsmem.evals.labelling.sources import MadeReport, Pooling
-
-_WIDEST = 1000
-"""Columns that no table reaches."""
 
 Out = Annotated[str, typer.Option(metavar="DIR", help="The new folder; its name is the set's.")]
 System = Annotated[
@@ -63,8 +61,7 @@ def list_datasets(
 
         print(strict_json({"datasets": rows}))
         return
-    from rich.console import Console  # noqa: PLC0415  slow to import
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415  slow to import
 
     columns = ("name", "language", "documents", "queries", "unanswerable", "scopes", "licence")
     table = Table(box=None, pad_edge=False)
@@ -76,7 +73,7 @@ def list_datasets(
             table.add_row(row["name"], "cannot be read, see: wsmem datasets check")
         else:
             table.add_row(*(str(row[column]) for column in columns))
-    Console(highlight=False, width=_WIDEST).print(table)
+    whole_console().print(table)
 
 
 def check(

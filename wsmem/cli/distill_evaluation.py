@@ -9,6 +9,7 @@ import typer
 
 from wsmem.cli.distill_printing import print_board, print_case, print_contest
 from wsmem.cli.output import count, note
+from wsmem.cli.sets import AsJson, Out, ReportFile, Seed, note_kept
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ Split = Annotated[
     typer.Option(metavar="train|dev|test|all", help="Which cases. Default: dev, or all of a set "
                  "that has no such split. The test split is for reports, never for tuning."),
 ]  # fmt: skip
-Seed = Annotated[int, typer.Option(metavar="S", help="Seed of the intervals.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def attach(group: typer.Typer) -> None:
@@ -76,9 +75,7 @@ def evaluate(
     split: Split = "default",
     language: PromptLanguage = None,
     conversation_bytes: ConversationBytes = None,
-    out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")
-    ] = None,
+    out: Out = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -108,7 +105,7 @@ def evaluate(
     for item in evaluation.skipped:
         named = f": {', '.join(item.cases)}" if item.cases else ""
         note(f"not scored: {item.distiller} on {item.dataset}: {item.reason}{named}")
-    note(f"run kept in {out}" if out else "run not kept; --out DIR keeps it")
+    note_kept(out)
     if not evaluation.results:
         note("wsmem: nothing was scored")
         raise typer.Exit(1)
@@ -207,10 +204,7 @@ def show(
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A folder that distill eval wrote.")],
     *,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Where to write it. Default: RUN/report.html."),
-    ] = None,
+    out: ReportFile = None,
 ) -> None:
     """Write a report and print its path."""
     from wsmem.evals.distillation.page import write_report  # noqa: PLC0415  slow to import

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from wsmem.cli.output import count, note, say
+from wsmem.cli.tables import whole_console
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from wsmem.evals.distillation.evaluation import DistillEvaluation
     from wsmem.evals.distillation.side_by_side import SideBySide
 
-_WIDEST = 1000
-"""Columns that no table reaches."""
 _SHOWN_WIDTH = 120
 """Columns of a case side by side, where the terminal does not say."""
 
@@ -139,9 +138,7 @@ def _column(heading: str, text: str, further: Sequence[str]) -> str:
 
 def _print_table(table: Table) -> None:
     """Print a table whole: a terminal may wrap its lines, but no cell is cut short."""
-    from rich.console import Console  # noqa: PLC0415  slow to import
-
-    console = Console(highlight=False, width=_WIDEST)
+    console = whole_console()
     with console.capture() as captured:
         console.print(table)
     lines = (line.rstrip() for line in captured.get().splitlines())

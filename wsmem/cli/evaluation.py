@@ -9,26 +9,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wsmem.cli.sets import Cluster, Data, DatasetsDir, Split, known_sets
+from wsmem.cli.progress import progress_bars
+from wsmem.cli.sets import (
+    AsJson,
+    Cluster,
+    Data,
+    Datasets,
+    DatasetsDir,
+    Jobs,
+    Limit,
+    Out,
+    Seed,
+    Split,
+    chosen_sets,
+    known_sets,
+    note_kept,
+)
+from wsmem.cli.tables import whole_console
 from wsmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console
     from rich.table import Table
 
     from wsmem.evals.evaluate import OnProgress
     from wsmem.evals.explaining import ExplainedQuery
     from wsmem.evals.results import Evaluation
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
-
 _EXCERPT = 60
 """Characters of an entry's text shown in a table."""
-_WIDEST = 1000
-"""Columns that no table reaches."""
 
 
 def register(app: typer.Typer) -> None:
@@ -39,10 +49,7 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     *,
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME|PATH", help="A set; repeatable. Default: all there are."),
-    ] = None,
+    dataset: Datasets = None,
     system: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A system, as wsmem:default or bm25; repeatable."),
@@ -58,33 +65,24 @@ def evaluate(
     data: Data = None,
     datasets_dir: DatasetsDir = None,
     split: Split = None,
-    out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="Only the first N queries of each set.")
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
-    ] = 2,
+    out: Out = None,
+    limit: Limit = None,
+    jobs: Jobs = 2,
     cluster: Cluster = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an interrupted run in the folder of --out.")
     ] = False,
-    seed: Annotated[int, typer.Option(metavar="S", help="Seed of the intervals.")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate, print, and keep the run if a folder was named."""
-    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
-    from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415
+    from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415  slow to import
     from wsmem.evals.plan import Plan  # noqa: PLC0415
     from wsmem.evals.run import claim, open_ledger, write_run  # noqa: PLC0415
     from wsmem.evals.systems.registry import DEFAULT_SYSTEMS  # noqa: PLC0415
     from wsmem.evals.worst import WORST  # noqa: PLC0415
 
-    sources = choose(dataset or (), known_sets(data, datasets_dir))
-    if not sources:
-        raise InvalidInputError("there is no labelled set here; name one by --dataset or --data")
+    sources = chosen_sets(dataset, data, datasets_dir)
     plan = Plan.of(
         sources,
         systems=(*(system or DEFAULT_SYSTEMS), *(f"wsmem:{path}" for path in profile or ())),
@@ -155,26 +153,10 @@ def explain(
 @contextmanager
 def _progress(names: list[str]) -> Iterator[OnProgress | None]:
     """A bar on standard error while people watch, one step a dataset."""
-    from rich.console import Console  # noqa: PLC0415  slow to import
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
+    with progress_bars() as bars:
+        if bars is None:
+            yield None
+            return
         total = bars.add_task("datasets", total=len(names))
         done = dict.fromkeys(names, 0.0)
 
@@ -196,7 +178,7 @@ def _print_board(evaluation: Evaluation, *, as_json: bool) -> None:
         print(strict_json({"rows": rows, "skipped": skipped}))
     elif rows:
         wide = board_table(rows, margins=True)
-        _print_table(wide if _fits(wide) else board_table(rows, margins=False))
+        whole_console().print(wide if _fits(wide) else board_table(rows, margins=False))
 
 
 def _print_notes(evaluation: Evaluation, out: str | None) -> None:
@@ -218,7 +200,7 @@ def _print_notes(evaluation: Evaluation, out: str | None) -> None:
     for name, count in unanswered.items():
         if count:
             print(f"{name}: {count} of {judged} unanswered, counted as zero", file=sys.stderr)
-    print(f"run kept in {out}" if out else "run not kept; --out DIR keeps it", file=sys.stderr)
+    note_kept(out)
 
 
 def _print_explained(explained: ExplainedQuery, top: int) -> None:
@@ -249,15 +231,10 @@ def _print_explained(explained: ExplainedQuery, top: int) -> None:
         if any(part.contribution for part in parts):
             texts = (f"{part.contribution:.3f} ({part.value:.3g})" for part in parts)
             signals.add_row(name, f"{first.weight:g}", *texts)
-    _print_table(entries)
+    whole_console().print(entries)
     print()
     print("contribution (value) of each signal that is not zero for all of them:")
-    _print_table(signals)
-
-
-def _print_table(table: Table) -> None:
-    """Print a table whole: a terminal may wrap its lines, but no cell is cut short."""
-    _console().print(table)
+    whole_console().print(signals)
 
 
 def _fits(table: Table) -> bool:
@@ -265,10 +242,4 @@ def _fits(table: Table) -> bool:
     from rich.console import Console  # noqa: PLC0415  slow to import
 
     terminal = Console()
-    return not terminal.is_terminal or _console().measure(table).maximum <= terminal.width
-
-
-def _console() -> Console:
-    from rich.console import Console  # noqa: PLC0415  slow to import
-
-    return Console(highlight=False, width=_WIDEST)
+    return not terminal.is_terminal or whole_console().measure(table).maximum <= terminal.width

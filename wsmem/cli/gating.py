@@ -16,7 +16,7 @@ from wsmem.cli.gate_printing import (
     print_work,
 )
 from wsmem.cli.output import note, say
-from wsmem.cli.sets import Data, DatasetsDir, known_sets
+from wsmem.cli.sets import AsJson, Data, DatasetsDir, Jobs, known_sets
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from wsmem.evals.gate.judging import RankingVerdict
     from wsmem.evals.gate.work_baseline import WorkVerdict
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 _FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "baselines"
 _PARTS = ("ranking", "work")
@@ -74,9 +73,7 @@ def gate(
     ] = False,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
-    jobs: Annotated[
-        int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
-    ] = 1,
+    jobs: Jobs = 1,
     shown: Annotated[
         int, typer.Option("--show", metavar="N", min=0, help="How many queries are shown.")
     ] = SHOWN,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from wsmem.cli.sets import ReportFile  # noqa: TC001  read when the command is made
+
 
 def register(app: typer.Typer) -> None:
     """Add the command of this module."""
@@ -18,10 +20,7 @@ def report(
         str, typer.Argument(metavar="RUN", help="A folder that eval --out or tune wrote.")
     ],
     *,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Where to write it. Default: RUN/report.html."),
-    ] = None,
+    out: ReportFile = None,
     open_it: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
 ) -> None:
     """Write a report and print its path."""

@@ -9,6 +9,8 @@ from wsmem.cli.output import say
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rich.console import Console
+
 _WIDEST = 1000
 """Columns that no table reaches."""
 
@@ -18,18 +20,24 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, left: 
 
     A terminal may wrap its lines, but no cell is cut short.
     """
-    from rich.console import Console  # noqa: PLC0415  slow to import
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415  slow to import
 
     table = Table(box=None, pad_edge=False)
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place < left else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    console = Console(highlight=False, markup=False, width=_WIDEST)
+    console = whole_console(markup=False)
     with console.capture() as captured:
         console.print(table)
     say(*(line.rstrip() for line in captured.get().splitlines()))
+
+
+def whole_console(*, markup: bool = True) -> Console:
+    """What prints tables whole: a terminal may wrap their lines, but no cell is cut short."""
+    from rich.console import Console  # noqa: PLC0415  slow to import
+
+    return Console(highlight=False, markup=markup, width=_WIDEST)
 
 
 def number(value: float | None, *, digits: int = 3, signed: bool = False) -> str:

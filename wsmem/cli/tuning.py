@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wsmem.cli.output import note, say
-from wsmem.cli.sets import Cluster, Data, DatasetsDir, known_sets
+from wsmem.cli.progress import progress_bars
+from wsmem.cli.sets import Cluster, Data, Datasets, DatasetsDir, Jobs, Limit, chosen_sets
+from wsmem.cli.tables import whole_console
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rich.progress import TaskID
 
     from wsmem.evals.tuning.run import TuningRun
     from wsmem.evals.tuning.study import Step
@@ -27,10 +31,7 @@ def register(app: typer.Typer) -> None:
 
 def tune(
     *,
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME|PATH", help="A set; repeatable. Default: all there are."),
-    ] = None,
+    dataset: Datasets = None,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
     out: Annotated[
@@ -94,17 +95,12 @@ def tune(
         ),
     ] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="Of the profile.")] = "tuned",
-    jobs: Annotated[
-        int, typer.Option(metavar="N", help="Processes; figures do not depend on it.")
-    ] = 2,
+    jobs: Jobs = 2,
     cluster: Cluster = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="Only the first N queries of each set.")
-    ] = None,
+    limit: Limit = None,
 ) -> None:
     """Tune, print the gains, and say where the profile is."""
-    from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
-    from wsmem.evals.tuning.objective import Objective  # noqa: PLC0415
+    from wsmem.evals.tuning.objective import Objective  # noqa: PLC0415  slow to import
     from wsmem.evals.tuning.page import write_report  # noqa: PLC0415
     from wsmem.evals.tuning.search import Search, sampler_named  # noqa: PLC0415
     from wsmem.evals.tuning.space import Space  # noqa: PLC0415
@@ -112,9 +108,7 @@ def tune(
     from wsmem.evals.tuning.tuner import tune as carry_out  # noqa: PLC0415
     from wsmem.retrieval.profile import load_profile  # noqa: PLC0415
 
-    sources = choose(dataset or (), known_sets(data, datasets_dir))
-    if not sources:
-        raise InvalidInputError("there is no labelled set here; name one by --dataset or --data")
+    sources = chosen_sets(dataset, data, datasets_dir)
     space = Space.of(
         load_profile(start),
         signals=signal or ("terms", "entry"),
@@ -163,27 +157,10 @@ def _steps(wanted: list[str] | None) -> tuple[Step, ...]:
 @contextmanager
 def _progress() -> Iterator[OnProgress | None]:
     """A bar a task on standard error while people watch; those that are done go."""
-    from rich.console import Console  # noqa: PLC0415  slow to import
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        Progress,
-        TaskID,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
+    with progress_bars(percent=True) as bars:
+        if bars is None:
+            yield None
+            return
         tasks: dict[str, TaskID] = {}
         done: dict[str, float] = {}
 
@@ -200,11 +177,9 @@ def _progress() -> Iterator[OnProgress | None]:
 
 def _print(run: TuningRun) -> None:
     """Gains, weights, and where everything is."""
-    from rich.console import Console  # noqa: PLC0415  slow to import
+    from wsmem.evals.tuning.tables import gains_table, weights_table  # noqa: PLC0415  slow to import
 
-    from wsmem.evals.tuning.tables import gains_table, weights_table  # noqa: PLC0415
-
-    console = Console(highlight=False, width=1000)
+    console = whole_console()
     if run.results["gains"]:
         console.print(gains_table(run))
         say("")

@@ -9,10 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from wsmem.errors import SystemUnavailableError, UnknownNameError
-from wsmem.evals.systems.shared import analysed, peer_terms
+from wsmem.errors import UnknownNameError
+from wsmem.evals.systems.shared import analysed, best_first, library, peer_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -74,12 +72,7 @@ class Bm25System:
 
     def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Prepared:  # noqa: ARG002  no clock here
         """Index the terms of every entry."""
-        try:
-            import bm25s  # noqa: PLC0415  heavy, and an extra
-        except ImportError as error:
-            raise SystemUnavailableError(
-                NAME, "bm25s is not installed; run: pip install 'wsmem[eval]'"
-            ) from error
+        bm25s = library("bm25s", system=NAME, extra="eval")
         pool = analysed(entries)
         if not any(pool.terms):  # the library divides by the mean length
             return _Prepared(pool.ids, None)
@@ -107,10 +100,7 @@ class _Prepared:
         if not known:
             return []
         scores = self.index.get_scores_from_ids(known)
-        matching = np.flatnonzero(scores > self._floor(known))
-        # Stable, so that equal scores stay in tie order.
-        best = matching[np.argsort(-scores[matching], kind="stable")][:limit]
-        return [self.ids[position] for position in best]
+        return best_first(self.ids, scores, above=self._floor(known), limit=limit)
 
     def _floor(self, known: Sequence[int]) -> float:
         """What an entry without any of the terms scores: above 0 under `bm25l` and `bm25+`."""

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from wsmem.errors import SystemUnavailableError
-from wsmem.evals.systems.shared import analysed, peer_terms
+from wsmem.evals.systems.shared import analysed, best_first, library, peer_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -37,12 +34,7 @@ class RankBm25System:
 
     def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Prepared:  # noqa: ARG002  no clock here
         """Count the terms of every entry."""
-        try:
-            import rank_bm25  # noqa: PLC0415  an extra
-        except ImportError as error:
-            raise SystemUnavailableError(
-                NAME, "rank-bm25 is not installed; run: pip install 'wsmem[peers]'"
-            ) from error
+        rank_bm25 = library("rank_bm25", system=NAME, extra="peers")
         pool = analysed(entries)
         if not any(pool.terms):  # the library divides by the mean length
             return _Prepared(pool.ids, None)
@@ -69,10 +61,7 @@ class _Prepared:
             return []
         scores = self.index.get_scores(wanted)
         # This variant gives every entry something for every term; more is what a match gets.
-        matching = np.flatnonzero(scores > self._without_match(wanted))
-        # Stable, so that equal scores stay in tie order.
-        best = matching[np.argsort(-scores[matching], kind="stable")][:limit]
-        return [self.ids[position] for position in best]
+        return best_first(self.ids, scores, above=self._without_match(wanted), limit=limit)
 
     def _without_match(self, wanted: Sequence[str]) -> float:
         """What an entry with none of the terms scores, added in the library's own order."""

@@ -1,4 +1,4 @@
-"""Work that several systems do on the same pool, done once.
+"""What several systems have in common; work that they do on the same pool is done once.
 
 Systems are asked pool by pool, so only the latest pool is remembered; it is recognised by being
 the same object, which is why pools hold their entries in one tuple.
@@ -6,14 +6,19 @@ the same object, which is why pools hold their entries in one tuple.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
+from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.base import searchable, text_of
 from wsmem.retrieval.index import Index
 from wsmem.text.analysis import term_role, terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
 
     from wsmem.records import MemoryEntry
 
@@ -36,6 +41,34 @@ def peer_terms(text: str) -> list[str]:
     the" with every English entry.
     """
     return [term for term in terms(text) if term_role(term) != "function"]
+
+
+def library(name: str, *, system: str, extra: str) -> ModuleType:
+    """The library that a system rests on, imported when the system is prepared.
+
+    Raises:
+        SystemUnavailableError: it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        package = name.replace("_", "-")
+        reason = f"{package} is not installed; run: pip install 'wsmem[{extra}]'"
+        raise SystemUnavailableError(system, reason) from error
+
+
+def best_first(ids: Sequence[str], scores: Any, *, above: float, limit: int) -> list[str]:
+    """Ids of the entries that score above what none of the terms gives, at most `limit`.
+
+    Args:
+        ids: In tie order, which equal scores keep.
+        scores: An array of one score an id.
+        above: What an entry without any of the terms scores.
+        limit: Most ids wanted.
+    """
+    matching = np.flatnonzero(scores > above)
+    best = matching[np.argsort(-scores[matching], kind="stable")][:limit]
+    return [ids[position] for position in best]
 
 
 class _Latest(Generic[T]):

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import SystemUnavailableError
-from wsmem.evals.systems.shared import analysed, peer_terms
+from wsmem.evals.systems.shared import analysed, library, peer_terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -34,12 +33,7 @@ class TantivySystem:
 
     def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Prepared:  # noqa: ARG002  no clock here
         """Index the terms of every entry."""
-        try:
-            import tantivy  # noqa: PLC0415  an extra
-        except ImportError as error:
-            raise SystemUnavailableError(
-                NAME, "tantivy is not installed; run: pip install 'wsmem[peers]'"
-            ) from error
+        tantivy = library("tantivy", system=NAME, extra="peers")
         builder = tantivy.SchemaBuilder()
         builder.add_text_field(_TERMS, tokenizer_name="whitespace", index_option="freq")
         builder.add_unsigned_field(_ROW, stored=True)

@@ -255,6 +255,9 @@ def _stands(turn: Turn, place: int, cue: Cue) -> bool:
     # Somebody else's demand may be the reason for what is decided.
     if gates.is_foreign(main_of(text) if cue == "decision" else text):
         return False
+    later = turn.sentences[place:]
+    if cue == "decision" and any(says("asks_opinion", other.unquoted) for other in later):
+        return False
     wish = cue == "preference" and says("manner_wish", text)
     if (gates.is_supposed(text) and not wish) or says("complains", text):
         return False

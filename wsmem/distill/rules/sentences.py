@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wsmem.distill.rules.lexicon import says
+from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.operations.statements import own_words
 from wsmem.redaction.redact import redact
 from wsmem.text.scripts import cjk_run
@@ -77,7 +77,7 @@ def sentences_of(text: str) -> list[Sentence]:
     When the first line hands something over (to summarise, explain, look at) the lines below it
     are what was handed over, whatever they say.
     """
-    lines = own_words(redact(text[-_LAST_CHARACTERS:])).split("\n")
+    lines = _before_planted(own_words(redact(text[-_LAST_CHARACTERS:]))).split("\n")
     spoken = [line for line in lines if line.strip()]
     if len(spoken) > 1 and _hands_over(spoken[0]):
         lines = spoken[:1]
@@ -93,6 +93,15 @@ def sentences_of(text: str) -> list[Sentence]:
             if len(piece) <= MAX_SENTENCE
         ]
     return found
+
+
+def _before_planted(text: str) -> str:
+    """A text up to where it goes on in a voice that speaks to the assistant, or as it.
+
+    At the very start that voice is the user's own.
+    """
+    found = pattern("planted").search(text.translate(_FAMILIAR))
+    return text if found is None or not text[: found.start()].strip() else text[: found.start()]
 
 
 def _hands_over(line: str) -> bool:

@@ -222,8 +222,8 @@ def test_a_partial_answer_is_a_failure_with_its_reason(
 ) -> None:
     real = Recaller._read
 
-    def reading(recaller: Recaller, place: Any) -> Any:
-        return replace(real(recaller, place), problems=("memory_entries.json: damaged",))
+    def reading(recaller: Recaller, *asked: Any) -> Any:
+        return replace(real(recaller, *asked), problems=("memory_entries.json: damaged",))
 
     monkeypatch.setattr(Recaller, "_read", reading)
     evaluation = evaluate(plan(write_set(tmp_path / "tiny"), system, "bm25"))
@@ -344,7 +344,8 @@ def test_the_store_is_there_while_it_is_asked_and_then_gone(tmp_path: Path, memo
         labels=[("q1", "a", 1), ("q2", "b", 1)],
     )
     evaluate(plan(dataset, RANKING, HOST), on_progress=on_progress)
-    assert seen == [2, 2]  # all workspaces before the first question
+    # All workspaces before the first question; nothing is left when the answers are scored.
+    assert seen == [2, 2, 0, 0]
     assert not list(memory.iterdir())
 
 

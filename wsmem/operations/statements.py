@@ -57,7 +57,8 @@ _PLAIN_ANNOUNCEMENT = re.compile(
 )
 _OWN_ANNOUNCEMENT = re.compile(
     r"决定|拍板|敲定|定了|定下|结论|共识|更正|纠正|改正|约定|偏好|要求|规定|规则|请记|记住|记一下|我想|我要|我选|我们(?:采?用|改|选|定)|"
-    r"\b(?:decisions?|decided?|settled|agreed|verdict|corrections?|correct|preferences?|prefer|rules?|remember|note that|"
+    r"\b(?:decisions?|decided?|settled|agreed|verdict|corrections?|correct|preferences?|prefer|"
+    r"rules?|remember|note that|"
     r"we (?:use|will|chose|want))\b",
     re.IGNORECASE,
 )

@@ -31,6 +31,7 @@ _MOST_PROPOSED = 300
 """Characters of the longest proposal that is taken up."""
 _LEAST_DESCRIBED = 3
 """Characters that a numbered option must have more than."""
+_MARKS = " ，,。.；;：:！!？?"
 _SHARED = 0.6
 """Share of the words of an answer's opening that stand among the options."""
 
@@ -44,7 +45,9 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    r"(?:[吧了呗]|好了|就行|就够|够了|先|优先| then| it is| first| please| for (?:me|us|now))+$",
+    r"(?:[吧了呗]|好了|就行|就够|够了|先|优先|"
+    r"(?:'s| is) (?:fine|ok(?:ay)?|enough|plenty)| works| then| it is|"
+    r" first| please| for (?:me|us|now))+$",
     re.IGNORECASE,
 )
 _NUMBER_NAMES = ("一1aA", "二两2bB", "三3cC", "四4dD")
@@ -61,12 +64,27 @@ _BARE_PICK = re.compile(
     re.IGNORECASE,
 )
 _ORDINALS = {"first": "1", "second": "2", "third": "3"}
+_COUNTS = re.compile(
+    r"^(?:(?:hm+|ok(?:ay)?|then|well|yes|嗯|那就|那|就|选|好)[，,. ]*)*"
+    r"(?:the )?(?:(?P<first>first|former|前者|前面?那?个|第一[个种])"
+    r"|second|latter|后者|后面?那?个|第二[个种])"
+    r"(?: one| option)?(?:吧|好了|please|then|it is|\s)*(?:[.,;:，。；：！!—-]|$)",
+    re.IGNORECASE,
+)
 _FORMER = re.compile(r"前者|\bthe former\b", re.IGNORECASE)
 _LATTER = re.compile(r"后者|\bthe latter\b", re.IGNORECASE)
 _SIDE_BY_SIDE = re.compile(
     r"^[^，,。.]{1,30}(?:还是|或者)[^，,。.]{1,30}$|^[\w\s,.#+/-]{1,60}\b(?:vs\.?|versus)\s[\w\s.#+/-]{1,40}$",
     re.IGNORECASE,
 )
+_ALTERNATIVE = re.compile(r",? or (?:else )?|[，,；;]?\s?(?:还是|或者|要么)", re.IGNORECASE)
+_BEFORE_ALTERNATIVES = re.compile(r"^.*(?:[:：]|\beither\b)\s*", re.IGNORECASE)
+_ORDERS = re.compile(
+    r"\b(?:which|what|where)\b.{0,40}\bfirst\s*\?|\bfirst,? or\b|\bshould i (?:start|begin)\b"
+    r"|先.{1,12}哪|先[^，,。]{1,12}还是先",
+    re.IGNORECASE,
+)
+"""What only asks in which order to work."""
 _LEADS_UP = re.compile(
     r"^.{0,60}?(?:我(?:的)?(?:建议|推荐|倾向(?:于)?|会)|建议(?:是)?|推荐|"
     r"\bi(?:'d| would)? ?(?:suggest|recommend|propose)(?: that| to)?|"
@@ -97,8 +115,9 @@ def proposal_taken_up(spoken: Sequence[Sentence], exchange: Exchange) -> str | N
     offered = own_words(redact(exchange.offered[-_MOST_OFFERED:]))
     if not offered or gates.is_question(text, states=True) or says("postpones", without_pick(text)):
         return None
-    if numbered := _numbered(text, offered) or _lettered(spoken, offered):
-        return numbered
+    named = _numbered(text, offered) or _lettered(spoken, offered) or _counted(spoken, offered)
+    if named:
+        return named
     rest = _behind(text, "accepts")
     if rest is None:
         rest = _behind(text, "nods")
@@ -118,6 +137,8 @@ def picks_option(sentences: Sequence[Sentence], exchange: Exchange) -> bool:
         return False
     if says("task", text) and not says("choice", exchange.asked):
         return False
+    if _ORDERS.search(exchange.offered):
+        return False
     chosen = says("choice", exchange.asked) or says("choice", exchange.offered)
     opening = _OPENING.match(text)
     if not chosen or opening is None:
@@ -134,10 +155,11 @@ def picks_option(sentences: Sequence[Sentence], exchange: Exchange) -> bool:
 
 
 def question_in(offered: str) -> str:
-    """The question that ends what the assistant said, or nothing."""
-    pieces = [piece[0].strip() for piece in _PIECE.finditer(offered[-_MOST_OFFERED:])]
-    last = next((piece for piece in reversed(pieces) if piece), "")
-    return last if gates.is_question(last) else ""
+    """What the assistant left to the user: its final question, or else its last alternatives."""
+    pieces = _pieces(offered[-_MOST_OFFERED:])
+    if pieces and gates.is_question(pieces[-1]):
+        return pieces[-1]
+    return next((piece for piece in reversed(pieces) if _alternatives(piece)), "")
 
 
 def weighs(sentence: Sentence) -> bool:
@@ -148,6 +170,11 @@ def weighs(sentence: Sentence) -> bool:
 def is_bare_yes(sentence: Sentence) -> bool:
     """Whether a sentence is a yes to a proposal and nothing more."""
     return _behind(sentence.unquoted, "accepts") == ""
+
+
+def _pieces(text: str) -> list[str]:
+    """The sentences of what the assistant said."""
+    return [piece for found in _PIECE.finditer(text) if (piece := found[0].strip())]
 
 
 def _behind(text: str, concept: str) -> str | None:
@@ -164,13 +191,11 @@ def _repeats(rest: str, offered: str) -> bool:
 
 def _proposal(offered: str) -> str | None:
     """The design put forward in what the assistant said, without jobs and asides."""
-    pieces = [piece[0].strip() for piece in _PIECE.finditer(offered)]
     found = [
         piece
-        for piece in pieces
-        if piece
-        and says("proposes", piece)
-        and not says("offers_work", piece)
+        for piece in _pieces(offered)
+        if says("proposes", piece)
+        and not any(says(name, piece) for name in ("offers_work", "injection"))
         and is_substantial(piece)
     ]
     if not found:
@@ -201,6 +226,32 @@ def _numbered(text: str, offered: str) -> str | None:
     return None
 
 
+def _counted(spoken: Sequence[Sentence], offered: str) -> str | None:
+    """The one of the assistant's alternatives that an answer names by its place: "the second".
+
+    Only with a reason, as for a bare letter.
+    """
+    text = spoken[0].unquoted
+    named = _COUNTS.match(text)
+    if named is None or not has_grounds(text, spoken[1:]):
+        return None
+    found = [options for piece in _pieces(offered) if (options := _alternatives(piece))]
+    place = 0 if named["first"] else 1
+    if not found:
+        return None
+    chosen = found[-1][place]
+    return chosen + ("。" if cjk_run().search(chosen) else ".")
+
+
+def _alternatives(piece: str) -> list[str]:
+    """The two ways that a sentence leaves open; none unless it offers a choice of exactly two."""
+    if not says("choice", piece) or says("offers_work", piece) or _ORDERS.search(piece):
+        return []
+    ways = _ALTERNATIVE.split(_BEFORE_ALTERNATIVES.sub("", piece))
+    ways = [way.strip(_MARKS) for way in ways]
+    return ways if len(ways) == 2 and all(map(is_substantial, ways)) else []
+
+
 def _lettered(spoken: Sequence[Sentence], offered: str) -> str | None:
     """The item of an offered list that an answer names by its mark alone: "B. Nobody hears it".
 
@@ -220,8 +271,8 @@ def _lettered(spoken: Sequence[Sentence], offered: str) -> str | None:
 
 
 def without_pick(text: str) -> str:
-    """An answer without the bare mark of an item that it begins with."""
-    return _BARE_PICK.sub("", text)
+    """An answer without the bare mark, or place, of an item that it begins with."""
+    return _COUNTS.sub("", _BARE_PICK.sub("", text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,8 @@ def _belongs(sentence: Sentence) -> bool:
     """Whether a sentence gives the reason for the one before it, or says that it holds anywhere."""
     if not _may_be_kept(sentence):
         return False
-    widens = says("everywhere", sentence.unquoted) and len(sentence.text) <= _MOST_WIDENING
+    far = any(says(name, sentence.unquoted) for name in ("everywhere", "anywhere"))
+    widens = far and len(sentence.text) <= _MOST_WIDENING
     return widens or _WHY.match(sentence.text) is not None
 
 

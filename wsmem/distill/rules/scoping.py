@@ -16,7 +16,7 @@ Scope = Literal["global", "workspace"]
 def scope_of(text: str, cue: Cue) -> Scope:
     """Where a statement of the user belongs; in doubt to the project."""
     text = without_unchanged(text)
-    if says("everywhere", text):
+    if says("everywhere", text) or (cue != "decision" and says("anywhere", text)):
         return "global"
     if says("here", text):
         return "workspace"

@@ -39,12 +39,15 @@ _CONFLICT_WORDS = 2
 _FLIP_SHARE = 0.5
 """Least share of a clause's words that a sentence repeats when only the polarity differs."""
 
-_DAY = re.compile(
-    r"(?:周|星期|礼拜)[一二三四五六日天]|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
-    re.IGNORECASE,
+_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
+_CALENDAR = (
+    re.compile(
+        r"(?:周|星期|礼拜)[一二三四五六日天]|(?i:\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b)"
+    ),
+    re.compile(rf"(?i:\b\d{{1,2}} (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b)"),
 )
-
-
+"""Days of the week and days of the year: one takes the place of another of its kind."""
+_AIM = re.compile(r"\bfor\s", re.IGNORECASE)
 _BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
 _MARKS = re.compile(r"[，,；;：:。]|\s[—-]\s")
 _PLACED = re.compile(r"([^，,。；;]{2,12}?)(?:就|是|都)?(?:在|位于)(?![用跑做])([^，,。；;]{2,12})")
@@ -269,6 +272,9 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     between, behind = best[verbs[0].end() : verbs[-1].start()], best[verbs[-1].end() :]
     if subject_words(before):
         return before
+    aimed = _AIM.search(behind)
+    if aimed and not subject_words(between):
+        return behind[aimed.end() :]  # "we use brotli for the assets"
     return behind if owner and not subject_words(between) else between
 
 
@@ -388,6 +394,8 @@ def _same_kind_of_value(
         return True
     if _one_for_another(said, held):
         return True
-    mine = {found[0].lower() for found in _DAY.finditer(claim)}
-    theirs = {found[0].lower() for found in _DAY.finditer(clause)}
-    return bool(mine - theirs) and bool(theirs)
+    for days in _CALENDAR:
+        mine, theirs = ({day.lower() for day in days.findall(text)} for text in (claim, clause))
+        if mine - theirs and theirs:
+            return True
+    return False

@@ -326,7 +326,7 @@ def _elaborations(
     for other in turn.sentences[place + 1 : place + 1 + most]:
         if not declares(other) or says("task", other.text) or cue_of(other.unquoted) == "request":
             break
-        if brief and len(other.bare) > (16 if other.is_cjk else 40):
+        if brief and len(other.bare) > (16 if other.is_cjk else 56):
             break
         found.append(other)
     return found

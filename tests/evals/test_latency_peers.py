@@ -8,9 +8,9 @@ import pytest
 
 from wsmem.errors import SystemUnavailableError
 from wsmem.evals.latency.contestants import contestants
-from wsmem.evals.latency.plan import PLUGIN, RANKING, LatencyPlan
+from wsmem.evals.latency.plan import OTHERS, PLUGIN, RANKING, LatencyPlan
 from wsmem.evals.latency.stores import timed_store
-from wsmem.evals.systems.registry import PEERS, make_system
+from wsmem.evals.systems.registry import make_system
 from wsmem.evals.systems.shared import peer_terms
 from wsmem.records import MemoryEntry
 
@@ -105,7 +105,8 @@ def test_a_measurement_goes_on_without_peers_that_cannot_run(
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setattr(shutil, "which", lambda _: None)
     found, without = missing(LatencyPlan(each=1, cold=1, plugin=str(tmp_path)))
-    assert found == [RANKING, *(name for name in PEERS if name not in {"tantivy", "rank-bm25"})]
+    able = [name for name in OTHERS if name not in {"tantivy", "rank-bm25", PLUGIN}]
+    assert found == [RANKING, *able]
     assert without.keys() == {"tantivy", "rank-bm25", PLUGIN}
     assert "pip install 'wsmem[peers]'" in without["tantivy"]
     assert "needs Node" in without[PLUGIN]

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import SystemUnavailableError, WsmemError
 from wsmem.evals.latency.figures import histogram, ratio_row, rows
-from wsmem.evals.latency.plan import BARE, PLUGIN, RANKING, WSMEM
+from wsmem.evals.latency.plan import BARE, OTHERS, RANKING, WSMEM
 from wsmem.evals.latency.quality import measure_quality, quality_rows
 from wsmem.evals.latency.states import measure_state
 from wsmem.evals.latency.stores import timed_store
-from wsmem.evals.systems.registry import PEERS
 from wsmem.evals.workers import open_workers, tell
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 Table = list[dict[str, Any]]
 
-ORDER = (WSMEM, RANKING, *PEERS, PLUGIN, BARE)
+ORDER = (WSMEM, RANKING, *OTHERS, BARE)
 """Of the systems in every table."""
 
 

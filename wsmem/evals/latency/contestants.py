@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from wsmem.errors import SystemUnavailableError
 from wsmem.evals.latency.figures import Sample
-from wsmem.evals.latency.plan import PLUGIN, RANKING
+from wsmem.evals.latency.plan import BM25S, PLUGIN, RANKING
 from wsmem.evals.latency.stores import CWD
 from wsmem.evals.systems.registry import make_system
+from wsmem.evals.systems.shared import library
 from wsmem.records import RecallInput
 from wsmem.store.access import system_clock
 
@@ -129,6 +130,8 @@ def contestants(
             try:
                 if name == PLUGIN:
                     found.append(stack.enter_context(_plugin(plan, store)))
+                elif name == BM25S:
+                    found.append(_bm25s(store))
                 else:
                     found.append(_peer(name, store))
             except SystemUnavailableError as error:
@@ -156,6 +159,31 @@ def _ranking(store: TimedStore) -> Searching:
         build_s=built,
         search=lambda query: rank(index, query, profile, now=now, limit=LIMIT),
     )
+
+
+def _bm25s(store: TimedStore) -> Searching:
+    """What the library itself answers with, terms found inside the timed call as ours are.
+
+    Raises:
+        SystemUnavailableError: it is not installed.
+    """
+    from wsmem.retrieval.fields import searched_fields  # noqa: PLC0415
+    from wsmem.text.analysis import terms  # noqa: PLC0415
+
+    bm25s = library("bm25s", system=BM25S, extra="eval")
+    started = time.perf_counter()
+    retriever = bm25s.BM25(backend="numpy")
+    retriever.index(
+        [terms("\n".join(searched_fields(entry)[1])) for entry in store.entries],
+        show_progress=False,
+    )
+    known, most = retriever.vocab_dict, min(LIMIT, len(store.entries))
+
+    def search(query: str) -> object:
+        wanted = [term for term in dict.fromkeys(terms(query)) if term in known]
+        return retriever.retrieve([wanted], k=most, show_progress=False) if wanted else ()
+
+    return Searching(name=BM25S, build_s=time.perf_counter() - started, search=search)
 
 
 def _peer(name: str, store: TimedStore) -> Searching:

@@ -31,9 +31,13 @@ postings where the memory is large enough to have them; `-unfiled`: the same wit
 """
 STATES: tuple[State, ...] = get_args(State)
 
-WSMEM, RANKING, PLUGIN, BARE = "wsmem", "wsmem ranking", "plugin", "python"
-"""Beside the peers: the public recall; the ranking in it alone; the public plugin's recall; an
+WSMEM, RANKING, BM25S, PLUGIN, BARE = "wsmem", "wsmem ranking", "bm25s", "plugin", "python"
+"""Beside the systems that are scored: the public recall; the ranking in it alone; the bm25s library
+asked as it wants to be asked, over the very terms of that ranking; the public plugin's recall; an
 interpreter that is started to do nothing."""
+
+OTHERS = (BM25S, *PEERS, PLUGIN)
+"""Who may answer the same queries. `bm25` and its kind see no function words."""
 
 SIZES = (100, 1_000, 2_000, 10_000)
 PADDED = (1_000, 10_000)
@@ -56,7 +60,7 @@ class LatencyPlan:
     sizes: tuple[int, ...] = SIZES
     """Entries of the stores that are timed."""
     states: tuple[State, ...] = STATES
-    peers: tuple[str, ...] = (*PEERS, PLUGIN)
+    peers: tuple[str, ...] = OTHERS
     """Who answers the same queries in turn with a warm engine."""
     plugin: str | None = None
     """The folder the public plugin is installed in."""
@@ -100,7 +104,7 @@ class LatencyPlan:
         for state in self.states:
             check_name("state", state, STATES)
         for peer in self.peers:
-            check_name("peer", peer, (*PEERS, PLUGIN))
+            check_name("peer", peer, OTHERS)
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest keeps it; where the plugin is installed is nobody's concern."""

@@ -253,7 +253,7 @@ def test_the_interrupt_key_leaves_a_readable_run_and_no_process(tmp_path: Path) 
     """Interrupted at the second size, while another process writes to its store."""
     folder = tmp_path / "run"
     states = ("--state", "snapshot", "--peer", "none", "--dataset", "none")
-    sizes = ("--entries", "20", "--entries", "3000", "--each", "1", "--cold", "4")
+    sizes = ("--entries", "20", "--entries", "9000", "--each", "1", "--cold", "20")
     command = [sys.executable, "-m", "wsmem.cli.main", "bench", "latency", *states, *sizes]
     process = subprocess.Popen(
         [*command, "--out", str(folder)],

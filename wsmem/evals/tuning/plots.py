@@ -41,7 +41,8 @@ class Dots(Drawing):
         return self.title
 
     def __repr__(self) -> str:
-        return f"<Dots of {self}>"
+        dots = sum(map(len, self.series.values()))
+        return f"<Dots of {self}: {len(self.rows)} rows, {dots} dots>"
 
     def _figure(self, ink: str, *, escape: bool) -> Figure:
         from matplotlib.figure import Figure  # noqa: PLC0415  heavy, and an extra
@@ -94,7 +95,8 @@ class Curves(Drawing):
         return self.title
 
     def __repr__(self) -> str:
-        return f"<Curves of {self}>"
+        points = sum(map(len, self.lines.values()))
+        return f"<Curves of {self}: {len(self.lines)} lines, {points} points>"
 
     def _figure(self, ink: str, *, escape: bool) -> Figure:
         from matplotlib.figure import Figure  # noqa: PLC0415  heavy, and an extra

@@ -32,7 +32,7 @@ TOGETHER = 32
 
 def directory(number: int) -> str:
     """Where a workspace would be."""
-    return f"/srv/work/{number}"
+    return f"/srv/project/{number}"
 
 
 def contents(bank: Sequence[MemoryEntry], count: int) -> Iterator[list[MemoryEntry]]:

@@ -248,7 +248,7 @@ def test_other_stores_do_not_count_for_the_order(tmp_path: Path) -> None:
 
 def test_a_lock_is_kept_only_while_it_is_used(store: MemoryStore) -> None:
     for number in range(20):
-        add(store, ScopeRef(f"ws-{number:020x}", f"/work/{number}"), "a")
+        add(store, ScopeRef(f"ws-{number:020x}", f"/srv/project/{number}"), "a")
     assert _locks == {}
     with store.lock(PROJECT), store.lock(PROJECT):
         assert len(_locks) == 1

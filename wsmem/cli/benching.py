@@ -14,7 +14,7 @@ from wsmem.cli.sets import AsJson, Data, DatasetsDir, Out, ReportFile, Split, kn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wsmem.evals.latency.bench import Step
+    from wsmem.evals.latency.bench import Step, Tables
     from wsmem.evals.latency.plan import LatencyPlan
 
 group = typer.Typer(help="Measure how long things take, and what they are worth in less time.")
@@ -22,6 +22,81 @@ group = typer.Typer(help="Measure how long things take, and what they are worth 
 
 NONE = "none"
 """Named instead of a set or a peer: leave them all out."""
+
+
+Sizes = Annotated[
+    list[int] | None,
+    typer.Option(metavar="N", help="Size of a store; repeatable. Default: 100, 1000, 2000, 10000."),
+]
+States = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="STATE",
+        help="warm, committing, writers, snapshot, fresh, "
+        "process, and the last two with -unfiled; repeatable. Default: all.",
+    ),
+]
+Peers = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Who answers the same queries; repeatable, none for nobody. Default: all.",
+    ),
+]
+PluginFolder = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Where npm has installed the public plugin."),
+]
+Each = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Queries of every pair of language and length, warm. Default: 20."
+    ),
+]
+Cold = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="The same for processes, fresh engines and changed files. Default: 2."
+    ),
+]
+Writers = Annotated[int | None, typer.Option(metavar="N", help="Processes that write. Default: 2.")]
+Deadline = Annotated[
+    float | None, typer.Option(metavar="MS", help="What a host waits for. Default: 250.")
+]
+Padded = Annotated[
+    list[int] | None,
+    typer.Option(
+        metavar="N",
+        help="Size to which labelled workspaces are padded; repeatable. Default: 1000, 10000.",
+    ),
+]
+Cuts = Annotated[
+    list[float] | None,
+    typer.Option(
+        metavar="MS",
+        help="A deadline for labelled queries; repeatable. Default: 5, 25, 50, 100, 250.",
+    ),
+]
+Asked = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Labelled queries of each workspace. Default: 24."),
+]
+QualitySets = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME|PATH",
+        help="A labelled set; repeatable, none for no quality. Default: our own workspace sets.",
+    ),
+]
+SizesCluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="local:N|ADDRESS",
+        help="Measure sizes on a Dask cluster; only "
+        "workers on machines of their own do not disturb each other.",
+    ),
+]
+StoreSeed = Annotated[int, typer.Option(metavar="S", help="Seed of stores and queries.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -32,77 +107,29 @@ def register(app: typer.Typer) -> None:
 @group.command("latency", help="Time recalls through the engine, in every state, beside peers.")
 def latency(
     *,
-    entries: Annotated[
-        list[int] | None,
-        typer.Option(metavar="N", help="Size of a store; repeatable. "
-                     "Default: 100, 1000, 2000, 10000."),
-    ] = None,
-    state: Annotated[
-        list[str] | None,
-        typer.Option(metavar="STATE", help="warm, committing, writers, snapshot, fresh, "
-                     "process, and the last two with -unfiled; repeatable. Default: all."),
-    ] = None,
-    peer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Who answers the same queries; repeatable, none for "
-                     "nobody. Default: all."),
-    ] = None,
-    plugin: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Where npm has installed the public plugin."),
-    ] = None,
-    each: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Queries of every pair of language and length, warm. "
-                     "Default: 20."),
-    ] = None,
-    cold: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="The same for processes, fresh engines and changed files. "
-                     "Default: 2."),
-    ] = None,
-    writers: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes that write. Default: 2.")
-    ] = None,
-    deadline: Annotated[
-        float | None, typer.Option(metavar="MS", help="What a host waits for. Default: 250.")
-    ] = None,
-    padded: Annotated[
-        list[int] | None,
-        typer.Option(metavar="N", help="Size to which labelled workspaces are padded; repeatable. "
-                     "Default: 1000, 10000."),
-    ] = None,
-    cut: Annotated[
-        list[float] | None,
-        typer.Option(metavar="MS", help="A deadline for labelled queries; repeatable. "
-                     "Default: 5, 25, 50, 100, 250."),
-    ] = None,
-    asked: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Labelled queries of each workspace. Default: 24."),
-    ] = None,
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME|PATH", help="A labelled set; repeatable, none for no quality. "
-                     "Default: our own workspace sets."),
-    ] = None,
+    entries: Sizes = None,
+    state: States = None,
+    peer: Peers = None,
+    plugin: PluginFolder = None,
+    each: Each = None,
+    cold: Cold = None,
+    writers: Writers = None,
+    deadline: Deadline = None,
+    padded: Padded = None,
+    cut: Cuts = None,
+    asked: Asked = None,
+    dataset: QualitySets = None,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
     split: Split = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="local:N|ADDRESS", help="Measure sizes on a Dask cluster; only "
-                     "workers on machines of their own do not disturb each other."),
-    ] = None,
+    cluster: SizesCluster = None,
     out: Out = None,
-    seed: Annotated[int, typer.Option(metavar="S", help="Seed of stores and queries.")] = 7,
+    seed: StoreSeed = 7,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """Measure, print, and keep the run if a folder was named."""
     from wsmem.cli.bench_printing import print_tables  # noqa: PLC0415  slow to import
-    from wsmem.evals.latency.bench import Tables, measure  # noqa: PLC0415
     from wsmem.evals.latency.plan import LatencyPlan  # noqa: PLC0415
-    from wsmem.evals.latency.run import RunWriter  # noqa: PLC0415
 
     given: dict[str, Any] = {
         "sizes": entries and tuple(sorted(set(entries))),
@@ -119,17 +146,26 @@ def latency(
     chosen = {name: value for name, value in given.items() if value is not None}
     plan = LatencyPlan(plugin=plugin, split=split, seed=seed, **chosen)
     folders = _folders(dataset, data, datasets_dir)
-    writer = RunWriter(Path(out), plan, folders) if out is not None else None
+    found = _measured(plan, folders, cluster=cluster, out=None if out is None else Path(out))
+    print_tables(found, plan, as_json=as_json)
+    note_kept(out)
+
+
+def _measured(
+    plan: LatencyPlan, folders: dict[str, Path], *, cluster: str | None, out: Path | None
+) -> Tables:
+    """Measure; what is finished stands in the folder at once, if one was named."""
+    from wsmem.evals.latency.bench import Tables, measure  # noqa: PLC0415  slow to import
+    from wsmem.evals.latency.run import RunWriter  # noqa: PLC0415
+
+    writer = RunWriter(out, plan, folders) if out is not None else None
     found = Tables()
     with _progress(plan, len(folders)) as on_step:
         for tables in measure(plan, folders, cluster=cluster, on_step=on_step):
             found.extend(tables)
             if writer is not None:
                 writer.add(tables)
-    if writer is not None:
-        found = writer.finish().tables
-    print_tables(found, plan, as_json=as_json)
-    note_kept(out)
+    return found if writer is None else writer.finish().tables
 
 
 @group.command("report", help="Write the report of a run of bench latency: one HTML file.")

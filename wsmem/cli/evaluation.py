@@ -35,10 +35,28 @@ if TYPE_CHECKING:
 
     from wsmem.evals.evaluate import OnProgress
     from wsmem.evals.explaining import ExplainedQuery
+    from wsmem.evals.plan import Plan
     from wsmem.evals.results import Evaluation
 
 _EXCERPT = 60
 """Characters of an entry's text shown in a table."""
+
+
+Systems = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A system, as wsmem:default or bm25; repeatable."),
+]
+Profiles = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="A weight profile to score as well; repeatable."),
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A measure, as nDCG@10; repeatable."),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with an interrupted run in the folder of --out.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,18 +68,9 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     *,
     dataset: Datasets = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A system, as wsmem:default or bm25; repeatable."),
-    ] = None,
-    profile: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="A weight profile to score as well; repeatable."),
-    ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A measure, as nDCG@10; repeatable."),
-    ] = None,
+    system: Systems = None,
+    profile: Profiles = None,
+    measure: Measures = None,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
     split: Split = None,
@@ -69,22 +78,17 @@ def evaluate(
     limit: Limit = None,
     jobs: Jobs = 2,
     cluster: Cluster = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted run in the folder of --out.")
-    ] = False,
+    resume: Resume = False,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate, print, and keep the run if a folder was named."""
-    from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415  slow to import
-    from wsmem.evals.plan import Plan  # noqa: PLC0415
-    from wsmem.evals.run import claim, open_ledger, write_run  # noqa: PLC0415
+    from wsmem.evals.plan import Plan  # noqa: PLC0415  slow to import
     from wsmem.evals.systems.registry import DEFAULT_SYSTEMS  # noqa: PLC0415
     from wsmem.evals.worst import WORST  # noqa: PLC0415
 
-    sources = chosen_sets(dataset, data, datasets_dir)
     plan = Plan.of(
-        sources,
+        chosen_sets(dataset, data, datasets_dir),
         systems=(*(system or DEFAULT_SYSTEMS), *(f"wsmem:{path}" for path in profile or ())),
         measures=measure or (),
         split=split,
@@ -96,22 +100,31 @@ def evaluate(
     )
     if resume and out is None:
         raise InvalidInputError("--resume goes on with a run in a folder; name it by --out DIR")
-    if out is not None:
-        claim(Path(out))
-    with (
-        nullcontext() if out is None else open_ledger(Path(out), resume=resume) as ledger,
-        _progress([source.name for source in sources]) as on_progress,
-    ):
-        if ledger is not None and resume:
-            print(f"{len(ledger)} parts of the run were finished before", file=sys.stderr)
-        evaluation = carry_out(plan, on_progress=on_progress, ledger=ledger)
-    if out is not None:
-        write_run(evaluation, Path(out))
+    evaluation = _carried_out(plan, None if out is None else Path(out), resume=resume)
     _print_board(evaluation, as_json=as_json)
     _print_notes(evaluation, out)
     if not evaluation.scored:
         print("wsmem: nothing was scored", file=sys.stderr)
         raise typer.Exit(1)
+
+
+def _carried_out(plan: Plan, out: Path | None, *, resume: bool) -> Evaluation:
+    """Evaluate, in a folder that keeps what is finished if one was named."""
+    from wsmem.evals.evaluate import evaluate as carry_out  # noqa: PLC0415  slow to import
+    from wsmem.evals.run import claim, open_ledger, write_run  # noqa: PLC0415
+
+    if out is not None:
+        claim(out)
+    with (
+        nullcontext() if out is None else open_ledger(out, resume=resume) as ledger,
+        _progress([source.name for source in plan.sources]) as on_progress,
+    ):
+        if ledger is not None and resume:
+            print(f"{len(ledger)} parts of the run were finished before", file=sys.stderr)
+        evaluation = carry_out(plan, on_progress=on_progress, ledger=ledger)
+    if out is not None:
+        write_run(evaluation, out)
+    return evaluation
 
 
 def explain(

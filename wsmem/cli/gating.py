@@ -31,6 +31,69 @@ _PARTS = ("ranking", "work")
 _ALPHA = 0.005  # wsmem.evals.comparison.ALPHA, which is slow to import; a test sees them agree
 
 
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The ranking's baseline. Default: ranking.json in benchmarks/baselines.",
+    ),
+]
+Work = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="That of counted work. Default: work.json beside the other."),
+]
+OnlyPart = Annotated[
+    str | None, typer.Option(metavar="ranking|work", help="Judge one of them alone.")
+]
+Update = Annotated[
+    bool,
+    typer.Option("--update", help="Write what is found as the new baseline, unless it is lower."),
+]
+AcceptLower = Annotated[
+    bool,
+    typer.Option(
+        "--accept-lower",
+        help="With --update: also where it is lower, or the sets changed so that nobody can tell.",
+    ),
+]
+Shown = Annotated[
+    int, typer.Option("--show", metavar="N", min=0, help="How many queries are shown.")
+]
+Language = Annotated[
+    str | None,
+    typer.Option(metavar="zh|en", help="Language of the report. Default: the terminal's."),
+]
+First = Annotated[
+    str, typer.Argument(metavar="RUN[::SYSTEM]", help="A run folder: what is to be beaten.")
+]
+Second = Annotated[
+    str | None,
+    typer.Argument(metavar="RUN[::SYSTEM]", help="The run that is judged; the same if none."),
+]
+Systems = Annotated[
+    tuple[str, str] | None,
+    typer.Option(metavar="A B", help="The two systems, instead of naming them behind ::."),
+]
+Measure = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A measure; repeatable. Default: nDCG@10, FalseRecall."),
+]
+Grouping = Annotated[
+    str,
+    typer.Option(metavar="all|dataset|slice", help="How far the comparison is taken apart."),
+]
+SwapUnit = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|scope|answer|query",
+        help="What is swapped as one: workspaces, where there are enough of them.",
+    ),
+]
+Alpha = Annotated[float, typer.Option(metavar="P", help="Chance of any false verdict among all.")]
+Margin = Annotated[float, typer.Option(metavar="D", help="Differences up to this are no verdict.")]
+SwapSeed = Annotated[int, typer.Option(metavar="S", help="Of sampled swaps and intervals.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command("gate", help="Fail if ranking got worse than a committed baseline.")(gate)
@@ -41,48 +104,18 @@ def register(app: typer.Typer) -> None:
 
 def gate(
     *,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="The ranking's baseline. Default: ranking.json in benchmarks/baselines.",
-        ),
-    ] = None,
-    work: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="That of counted work. Default: work.json beside the other."
-        ),
-    ] = None,
-    only: Annotated[
-        str | None, typer.Option(metavar="ranking|work", help="Judge one of them alone.")
-    ] = None,
-    update: Annotated[
-        bool,
-        typer.Option(
-            "--update", help="Write what is found as the new baseline, unless it is lower."
-        ),
-    ] = False,
-    accept_lower: Annotated[
-        bool,
-        typer.Option(
-            "--accept-lower",
-            help="With --update: also where it is lower, or the sets changed so that nobody can "
-            "tell.",
-        ),
-    ] = False,
+    baseline: Baseline = None,
+    work: Work = None,
+    only: OnlyPart = None,
+    update: Update = False,
+    accept_lower: AcceptLower = False,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
     jobs: Jobs = 1,
-    shown: Annotated[
-        int, typer.Option("--show", metavar="N", min=0, help="How many queries are shown.")
-    ] = SHOWN,
-    language: Annotated[
-        str | None,
-        typer.Option(metavar="zh|en", help="Language of the report. Default: the terminal's."),
-    ] = None,
+    shown: Shown = SHOWN,
+    language: Language = None,
     as_json: AsJson = False,
-) -> None:  # fmt: skip
+) -> None:
     """Judge, print, and end with 1 where something was lost; 2 where it cannot be judged."""
     if only is not None and only not in _PARTS:
         raise UnknownNameError("part of the gate", only, _PARTS)
@@ -118,40 +151,16 @@ def gate(
 
 
 def compare(
-    first: Annotated[
-        str, typer.Argument(metavar="RUN[::SYSTEM]", help="A run folder: what is to be beaten.")
-    ],
-    second: Annotated[
-        str | None,
-        typer.Argument(metavar="RUN[::SYSTEM]", help="The run that is judged; the same if none."),
-    ] = None,
+    first: First,
+    second: Second = None,
     *,
-    systems: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="The two systems, instead of naming them behind ::."),
-    ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A measure; repeatable. Default: nDCG@10, FalseRecall."),
-    ] = None,
-    by: Annotated[
-        str,
-        typer.Option(metavar="all|dataset|slice", help="How far the comparison is taken apart."),
-    ] = "dataset",
-    unit: Annotated[
-        str,
-        typer.Option(
-            metavar="auto|scope|answer|query",
-            help="What is swapped as one: workspaces, where there are enough of them.",
-        ),
-    ] = "auto",
-    alpha: Annotated[
-        float, typer.Option(metavar="P", help="Chance of any false verdict among all.")
-    ] = _ALPHA,
-    margin: Annotated[
-        float, typer.Option(metavar="D", help="Differences up to this are no verdict.")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(metavar="S", help="Of sampled swaps and intervals.")] = 0,
+    systems: Systems = None,
+    measure: Measure = None,
+    by: Grouping = "dataset",
+    unit: SwapUnit = "auto",
+    alpha: Alpha = _ALPHA,
+    margin: Margin = 0.0,
+    seed: SwapSeed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Compare two systems of saved runs on the queries both have."""

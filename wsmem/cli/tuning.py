@@ -20,8 +20,68 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from wsmem.evals.tuning.run import TuningRun
+    from wsmem.evals.tuning.space import Space
     from wsmem.evals.tuning.study import Step
     from wsmem.evals.tuning.tuner import OnProgress
+
+
+Folder = Annotated[
+    str,
+    typer.Option(metavar="DIR", help="The run's folder; a study broken off goes on in it."),
+]
+Formula = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMULA",
+        help="What to maximise, as in 'nDCG@10 - 0.2 * max(0, FalseRecall - 0.05)'.",
+    ),
+]
+Trials = Annotated[int, typer.Option(metavar="N", help="Trials of each search.")]
+Sampler = Annotated[
+    str, typer.Option(metavar="NAME", help="tpe, cma-es, ascent, or one and then the ascent.")
+]
+EverySeed = Annotated[int, typer.Option(metavar="S", help="Seed of everything random.")]
+StartProfile = Annotated[str, typer.Option(metavar="NAME|PATH", help="The profile to begin from.")]
+Signal = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME|FAMILY",
+        help="What may have a weight; repeatable. Default: the families terms and entry.",
+    ),
+]
+Anchor = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The signal that keeps its weight. Default: the heaviest."),
+]
+Hold = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE", help="Keep a weight, evidence_share or evidence_cap; repeatable."
+    ),
+]
+Steps = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Beside the fit: folds, ablation, curve, samplers, peers, none; repeatable. "
+        "Default: all.",
+    ),
+]
+OpenTest = Annotated[
+    bool,
+    typer.Option("--open-test", help="Score test splits, too; the manifest says so."),
+]
+CacheFolder = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Where signals are kept. Default: OUT/cache.")
+]
+SharedStorage = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="A database of trials that several commands work on, each with its own --seed.",
+    ),
+]
+ProfileName = Annotated[str, typer.Option(metavar="NAME", help="Of the profile.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,67 +94,20 @@ def tune(
     dataset: Datasets = None,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
-    out: Annotated[
-        str,
-        typer.Option(metavar="DIR", help="The run's folder; a study broken off goes on in it."),
-    ] = "runs/tuning",
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMULA",
-            help="What to maximise, as in 'nDCG@10 - 0.2 * max(0, FalseRecall - 0.05)'.",
-        ),
-    ] = None,
-    trials: Annotated[int, typer.Option(metavar="N", help="Trials of each search.")] = 1000,
-    sampler: Annotated[
-        str, typer.Option(metavar="NAME", help="tpe, cma-es, ascent, or one and then the ascent.")
-    ] = "cma-es+ascent",
-    seed: Annotated[int, typer.Option(metavar="S", help="Seed of everything random.")] = 0,
-    start: Annotated[
-        str, typer.Option(metavar="NAME|PATH", help="The profile to begin from.")
-    ] = "default",
-    signal: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME|FAMILY",
-            help="What may have a weight; repeatable. Default: the families terms and entry.",
-        ),
-    ] = None,
-    anchor: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The signal that keeps its weight. Default: the heaviest."
-        ),
-    ] = None,
-    hold: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="Keep a weight, evidence_share or evidence_cap; repeatable."
-        ),
-    ] = None,
-    step: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Beside the fit: folds, ablation, curve, samplers, peers, none; repeatable. "
-            "Default: all.",
-        ),
-    ] = None,
-    open_test: Annotated[
-        bool,
-        typer.Option("--open-test", help="Score test splits, too; the manifest says so."),
-    ] = False,
-    cache: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Where signals are kept. Default: OUT/cache.")
-    ] = None,
-    storage: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A database of trials that several commands work on, each with its own --seed.",
-        ),
-    ] = None,
-    name: Annotated[str, typer.Option(metavar="NAME", help="Of the profile.")] = "tuned",
+    out: Folder = "runs/tuning",
+    objective: Formula = None,
+    trials: Trials = 1000,
+    sampler: Sampler = "cma-es+ascent",
+    seed: EverySeed = 0,
+    start: StartProfile = "default",
+    signal: Signal = None,
+    anchor: Anchor = None,
+    hold: Hold = None,
+    step: Steps = None,
+    open_test: OpenTest = False,
+    cache: CacheFolder = None,
+    storage: SharedStorage = None,
+    name: ProfileName = "tuned",
     jobs: Jobs = 2,
     cluster: Cluster = None,
     limit: Limit = None,
@@ -103,21 +116,12 @@ def tune(
     from wsmem.evals.tuning.objective import Objective  # noqa: PLC0415  slow to import
     from wsmem.evals.tuning.page import write_report  # noqa: PLC0415
     from wsmem.evals.tuning.search import Search, sampler_named  # noqa: PLC0415
-    from wsmem.evals.tuning.space import Space  # noqa: PLC0415
     from wsmem.evals.tuning.tuner import Tuning  # noqa: PLC0415
     from wsmem.evals.tuning.tuner import tune as carry_out  # noqa: PLC0415
-    from wsmem.retrieval.profile import load_profile  # noqa: PLC0415
 
-    sources = chosen_sets(dataset, data, datasets_dir)
-    space = Space.of(
-        load_profile(start),
-        signals=signal or ("terms", "entry"),
-        anchor=anchor,
-        held=dict(map(_held, hold or ())),
-    )
     tuning = Tuning(
-        sources=sources,
-        space=space,
+        sources=chosen_sets(dataset, data, datasets_dir),
+        space=_space(start, signal, anchor, hold),
         out=Path(out),
         objective=Objective() if objective is None else Objective.parse(objective),
         search=Search(trials=trials, sampler=sampler_named(sampler), seed=seed),
@@ -134,6 +138,20 @@ def tune(
         run = carry_out(tuning, on_progress=on_progress)
     _print(run)
     note(f"report: {write_report(run)}")
+
+
+def _space(
+    start: str, signals: list[str] | None, anchor: str | None, hold: list[str] | None
+) -> Space:
+    from wsmem.evals.tuning.space import Space  # noqa: PLC0415  slow to import
+    from wsmem.retrieval.profile import load_profile  # noqa: PLC0415
+
+    return Space.of(
+        load_profile(start),
+        signals=signals or ("terms", "entry"),
+        anchor=anchor,
+        held=dict(map(_held, hold or ())),
+    )
 
 
 def _held(text: str) -> tuple[str, float]:

@@ -125,11 +125,40 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
     facts = _facts(tuning)
     sets = sorted((name, each["split"], each["checksums"]) for name, each in facts.items())
     data = f"{sets} {tuning.limit} {fingerprint()}"
+    with Ledger(tuning.out / LEDGER) as ledger:
+        results = _searched(tuning, duels, ledger, report, data=data)
+        peers = _peers(tuning, ledger, report) if "peers" in tuning.steps else {}
+    figures = _figures(tuning, results, peers)
+    found = _gains(tuning, figures)
+    profile = tuned_profile(tuning, results[FIT], found, facts=facts, when=started)
+    speed = {
+        "trials_per_second": round(trials_per_second(duels, profile), 1),
+        "sets": len(duels.sets),
+        "duels": len(duels),
+    }
+    return write_run(
+        tuning.out,
+        manifest={
+            **circumstances(started=started, finished=datetime.now(UTC)),
+            "settings": _settings(tuning),
+            "datasets": facts,
+            "speed": speed,
+        },
+        profile=profile,
+        searches=results.values(),
+        figures=figures,
+        gains=found,
+        ablation=ablation(duels, tuning.objective, tuning.space.signals, results),
+        curve=learning_curve(duels, tuning.objective, results, load_profile(DEFAULT_PROFILE)),
+    )
+
+
+def _searched(
+    tuning: Tuning, duels: Duels, ledger: Ledger, report: OnProgress, *, data: str
+) -> dict[str, Result]:
+    """Every search of the study by name; what the ledger holds is not searched again."""
     path = write_duels(duels, tuning.cache_folder, data=data)
-    with (
-        Ledger(tuning.out / LEDGER) as ledger,
-        open_workers(jobs=tuning.jobs, cluster=tuning.cluster) as workers,
-    ):
+    with open_workers(jobs=tuning.jobs, cluster=tuning.cluster) as workers:
         base = Unit(
             name=FIT,
             sets=duels.sets,
@@ -146,38 +175,13 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
             storage=_storage(tuning),
             shared=tuning.storage is not None,
         )
-        results = carry_out(
+        return carry_out(
             todo,
             workers,
             ledger=ledger,
             data=data,
             on_trials=lambda name, count: report(name, count / tuning.search.trials),
         )
-        peers = _peers(tuning, ledger, report) if "peers" in tuning.steps else {}
-    figures = _figures(tuning, results, peers)
-    found = _gains(tuning, figures)
-    profile = tuned_profile(tuning, results[FIT], found, facts=facts, when=started)
-    settings = _settings(tuning)
-    speed = {
-        "trials_per_second": round(trials_per_second(duels, profile), 1),
-        "sets": len(duels.sets),
-        "duels": len(duels),
-    }
-    return write_run(
-        tuning.out,
-        manifest={
-            **circumstances(started=started, finished=datetime.now(UTC)),
-            "settings": settings,
-            "datasets": facts,
-            "speed": speed,
-        },
-        profile=profile,
-        searches=results.values(),
-        figures=figures,
-        gains=found,
-        ablation=ablation(duels, tuning.objective, tuning.space.signals, results),
-        curve=learning_curve(duels, tuning.objective, results, load_profile(DEFAULT_PROFILE)),
-    )
 
 
 def _storage(tuning: Tuning) -> str | None:

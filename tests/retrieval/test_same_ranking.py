@@ -53,7 +53,7 @@ def answers(
 
 
 @pytest.mark.parametrize("name", PROFILES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(store=st.lists(entries, max_size=7), query=texts, limit=st.sampled_from([None, 0, 1, 3]))
 def test_three_ways_one_ranking(
     name: str, store: list[MemoryEntry], query: str, limit: int | None

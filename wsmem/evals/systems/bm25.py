@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import UnknownNameError
-from wsmem.evals.systems.shared import analysed, best_first, library, peer_terms
+from wsmem.evals.systems.shared import PreparedPeer, analysed, best_first, library, peer_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from wsmem.records import MemoryEntry
 
@@ -82,22 +82,13 @@ class Bm25System:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(PreparedPeer):
     ids: list[str]
     index: Any
     """A `bm25s.BM25`, or `None` when no entry has a term."""
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int,
-        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
-    ) -> list[str]:
-        if self.index is None:
-            return []
-        known = self.index.get_tokens_ids(peer_terms(query))
-        if not known:
+    def _found(self, query: str, limit: int) -> list[str]:
+        if self.index is None or not (known := self.index.get_tokens_ids(peer_terms(query))):
             return []
         scores = self.index.get_scores_from_ids(known)
         return best_first(self.ids, scores, above=self._floor(known), limit=limit)

@@ -10,9 +10,10 @@ import numpy as np
 
 from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.base import searchable, text_of
+from wsmem.evals.systems.shared import PreparedPeer, best_first
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -66,24 +67,16 @@ class DenseSystem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(PreparedPeer):
     ids: list[str]
     vectors: NDArray[np.float32]
     model: Any
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int,
-        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
-    ) -> list[str]:
+    def _found(self, query: str, limit: int) -> list[str]:
         if not self.ids or not query.strip():
             return []
         cosines = self.vectors @ _encode(self.model, [query])[0]
-        matching = np.flatnonzero(cosines > 0)
-        best = matching[np.argsort(-cosines[matching], kind="stable")][:limit]
-        return [self.ids[position] for position in best]
+        return best_first(self.ids, cosines, above=0, limit=limit)
 
 
 def _encode(model: Any, texts: list[str]) -> NDArray[np.float32]:

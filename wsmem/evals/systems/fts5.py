@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.base import searchable, text_of
-from wsmem.evals.systems.shared import analysed, peer_terms
+from wsmem.evals.systems.shared import PreparedPeer, analysed, peer_terms
 from wsmem.text.analysis import fold, is_unspaced, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wsmem.records import MemoryEntry
 
@@ -101,34 +101,22 @@ class _Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Terms:
+class _Terms(PreparedPeer):
     table: _Table
     words: Mapping[str, str]
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int,
-        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
-    ) -> list[str]:
+    def _found(self, query: str, limit: int) -> list[str]:
         known = dict.fromkeys(peer_terms(query))
         return self.table.matches((self.words[t] for t in known if t in self.words), limit)
 
 
 @dataclass(frozen=True, slots=True)
-class _Trigrams:
+class _Trigrams(PreparedPeer):
     """Substrings of three letters and more; a Chinese word of two letters cannot be found."""
 
     table: _Table
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int,
-        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
-    ) -> list[str]:
+    def _found(self, query: str, limit: int) -> list[str]:
         return self.table.matches(dict.fromkeys(_grams(query)), limit)
 
 

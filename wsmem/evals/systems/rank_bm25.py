@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from wsmem.evals.systems.shared import analysed, best_first, library, peer_terms
+from wsmem.evals.systems.shared import PreparedPeer, analysed, best_first, library, peer_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from wsmem.records import MemoryEntry
 
@@ -42,21 +42,14 @@ class RankBm25System:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(PreparedPeer):
     ids: list[str]
     index: Any
     """A `rank_bm25.BM25Plus`, or `None` when no entry has a term."""
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int,
-        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
-    ) -> list[str]:
-        if self.index is None:
-            return []
-        wanted = [term for term in peer_terms(query) if term in self.index.idf]
+    def _found(self, query: str, limit: int) -> list[str]:
+        known = () if self.index is None else self.index.idf
+        wanted = [term for term in peer_terms(query) if term in known]
         if not wanted:
             return []
         scores = self.index.get_scores(wanted)

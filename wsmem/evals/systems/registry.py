@@ -11,14 +11,7 @@ from wsmem.evals.systems.dense import DenseSystem
 from wsmem.evals.systems.fts5 import BIGRAM, TRIGRAM, Fts5System
 from wsmem.evals.systems.rank_bm25 import RankBm25System
 from wsmem.evals.systems.tantivy import TantivySystem
-from wsmem.evals.systems.wsmem import (
-    GROWN,
-    HOST,
-    GrownSystem,
-    HostSystem,
-    WsmemSystem,
-    profile_of,
-)
+from wsmem.evals.systems.wsmem import HOST, profile_of, system_of
 
 if TYPE_CHECKING:
     from wsmem.evals.systems.base import System
@@ -79,11 +72,8 @@ def make_system(name: str, store: PoolStore | None = None) -> System:
         ProfileError: its weight profile cannot be read.
     """
     check_system(name)
-    if name.startswith(wsmem.PREFIX) and name.endswith(GROWN):
-        return GrownSystem.of(name)
     if name.startswith(wsmem.PREFIX):
-        kind = HostSystem if name.endswith(HOST) else WsmemSystem
-        return kind.of(name, store)
+        return system_of(name, store)
     if bm25.is_variant(name):
         return Bm25System.of(name)
     if name == tantivy.NAME:

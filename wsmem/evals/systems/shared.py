@@ -6,23 +6,21 @@ the same object, which is why pools hold their entries in one tuple.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from wsmem.errors import SystemUnavailableError
 from wsmem.evals.systems.base import searchable, text_of
-from wsmem.retrieval.index import Index
 from wsmem.text.analysis import term_role, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Collection, Sequence
     from types import ModuleType
 
     from wsmem.records import MemoryEntry
-
-T = TypeVar("T")
 
 
 class Analysed(NamedTuple):
@@ -58,12 +56,12 @@ def library(name: str, *, system: str, extra: str) -> ModuleType:
 
 
 def best_first(ids: Sequence[str], scores: Any, *, above: float, limit: int) -> list[str]:
-    """Ids of the entries that score above what none of the terms gives, at most `limit`.
+    """Ids of the entries that score above a floor, at most `limit`.
 
     Args:
         ids: In tie order, which equal scores keep.
         scores: An array of one score an id.
-        above: What an entry without any of the terms scores.
+        above: What an entry scores that matches in nothing.
         limit: Most ids wanted.
     """
     matching = np.flatnonzero(scores > above)
@@ -71,23 +69,37 @@ def best_first(ids: Sequence[str], scores: Any, *, above: float, limit: int) -> 
     return [ids[position] for position in best]
 
 
-class _Latest(Generic[T]):
-    """A function of a pool that remembers its last answer."""
+class PreparedPeer(ABC):
+    """A pool as a peer has taken it in; peers know no conversations, so nothing was surfaced."""
 
-    def __init__(self, function: Callable[[Sequence[MemoryEntry]], T]) -> None:
-        self._function = function
-        self._last: tuple[Sequence[MemoryEntry], T] | None = None
+    __slots__ = ()
 
-    def __call__(self, entries: Sequence[MemoryEntry]) -> T:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        surfaced: Collection[str] = (),  # noqa: ARG002  of the protocol, and not known here
+    ) -> list[str]:
+        """Ids of matching entries, best first, at most `limit`."""
+        return self._found(query, limit)
+
+    @abstractmethod
+    def _found(self, query: str, limit: int) -> list[str]: ...
+
+
+class _LatestPool:
+    """Pools analysed; the last answer is remembered."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Sequence[MemoryEntry], Analysed] | None = None
+
+    def __call__(self, entries: Sequence[MemoryEntry]) -> Analysed:
         if self._last is None or self._last[0] is not entries:
-            self._last = entries, self._function(entries)
+            kept = searchable(entries)
+            terms_of_each = [peer_terms(text_of(entry)) for entry in kept]
+            self._last = entries, Analysed([entry.id for entry in kept], terms_of_each)
         return self._last[1]
 
 
-def _analyse(entries: Sequence[MemoryEntry]) -> Analysed:
-    kept = searchable(entries)
-    return Analysed([entry.id for entry in kept], [peer_terms(text_of(entry)) for entry in kept])
-
-
-analysed = _Latest(_analyse)
-index_of = _Latest(Index.build)
+analysed = _LatestPool()

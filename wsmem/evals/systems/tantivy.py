@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from wsmem.evals.systems.shared import analysed, library, peer_terms
+from wsmem.evals.systems.shared import PreparedPeer, analysed, library, peer_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from wsmem.records import MemoryEntry
 
@@ -50,20 +50,14 @@ class TantivySystem:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _Prepared(PreparedPeer):
     ids: list[str]
     schema: Any
     searcher: Any
     query: Any
     should: Any
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int,
-        surfaced: Collection[str] = (),  # noqa: ARG002  every query is its first
-    ) -> list[str]:
+    def _found(self, query: str, limit: int) -> list[str]:
         wanted = [
             (self.should, self.query.term_query(self.schema, _TERMS, term, "freq"))
             for term in dict.fromkeys(peer_terms(query))

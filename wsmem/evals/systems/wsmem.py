@@ -42,55 +42,72 @@ def profile_of(name: str) -> str:
     return name.removeprefix(PREFIX).removesuffix(HOST).removesuffix(GROWN)
 
 
-@dataclass(frozen=True, slots=True)
-class WsmemSystem:
-    """How the engine ranks, as deep as is asked for."""
+def system_of(name: str, store: PoolStore | None = None) -> WsmemSystem | HostSystem | GrownSystem:
+    """The system of this name.
 
+    Args:
+        name: One of `names()`, or one with the path of a profile's file in place of its name.
+        store: Where its pools stand; `None` makes a store for each. A grown store is always new.
+
+    Raises:
+        ProfileError: the profile cannot be read.
+    """
+    profile = load_profile(profile_of(name))
+    if name.endswith(GROWN):
+        return GrownSystem(name, profile)
+    return (HostSystem if name.endswith(HOST) else WsmemSystem)(name, profile, store)
+
+
+@dataclass(frozen=True, slots=True)
+class _ProfileSystem:
     name: str
     profile: Profile
-    store: PoolStore | None = None
-    """Where pools stand; `None` makes a store for each pool."""
-
-    @classmethod
-    def of(cls, name: str, store: PoolStore | None = None) -> WsmemSystem:
-        """The system of this name.
-
-        Raises:
-            ProfileError: the profile cannot be read.
-        """
-        return cls(name, load_profile(profile_of(name)), store)
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """The whole profile, provenance included."""
         return self.profile.to_json()
 
+
+@dataclass(frozen=True, slots=True)
+class WsmemSystem(_ProfileSystem):
+    """How the engine ranks, as deep as is asked for."""
+
+    store: PoolStore | None = None
+
     def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Ranking:
         """Write the store if that is still to be done, and build the index where it pays."""
-        store = PoolStore() if self.store is None else self.store
+        store = self.store or PoolStore()
         return _Ranking(store.open(entries, profile=self.profile, now=now))
 
 
 @dataclass(frozen=True, slots=True)
-class GrownSystem:
-    """The same ranking in a store that changed under a warm index."""
+class HostSystem(_ProfileSystem):
+    """What a host is really given: the same ranking cut to the default settings' limits."""
 
-    name: str
-    profile: Profile
-
-    @classmethod
-    def of(cls, name: str) -> GrownSystem:
-        """The system of this name.
-
-        Raises:
-            ProfileError: the profile cannot be read.
-        """
-        return cls(name, load_profile(profile_of(name)))
+    store: PoolStore | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The whole profile, provenance included."""
-        return self.profile.to_json()
+        """The limits, and the profile with its provenance."""
+        settings = Settings(memory_dir="/")
+        return {
+            "recall_limit": settings.recall_limit,
+            "recall_max_bytes": settings.recall_max_bytes,
+            "summary_max_bytes": settings.summary_max_bytes,
+            "language": settings.language,
+            "profile": self.profile.to_json(),
+        }
+
+    def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Serving:
+        """Write the store if that is still to be done, and build the index where it pays."""
+        store = self.store or PoolStore()
+        return _Serving(store.open(entries, profile=self.profile, now=now))
+
+
+@dataclass(frozen=True, slots=True)
+class GrownSystem(_ProfileSystem):
+    """The same ranking in a store that changed under a warm index."""
 
     def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Ranking:
         """Write an earlier state, use it, then commit the entries as they are."""
@@ -113,42 +130,6 @@ def earlier(entries: Sequence[MemoryEntry]) -> tuple[MemoryEntry, ...]:
         for entry in entries
         if entry.id not in late
     )
-
-
-@dataclass(frozen=True, slots=True)
-class HostSystem:
-    """What a host is really given: the same ranking cut to the default settings' limits."""
-
-    name: str
-    profile: Profile
-    store: PoolStore | None = None
-    """Where pools stand; `None` makes a store for each pool."""
-
-    @classmethod
-    def of(cls, name: str, store: PoolStore | None = None) -> HostSystem:
-        """The system of this name.
-
-        Raises:
-            ProfileError: the profile cannot be read.
-        """
-        return cls(name, load_profile(profile_of(name)), store)
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The limits, and the profile with its provenance."""
-        settings = Settings(memory_dir="/")
-        return {
-            "recall_limit": settings.recall_limit,
-            "recall_max_bytes": settings.recall_max_bytes,
-            "summary_max_bytes": settings.summary_max_bytes,
-            "language": settings.language,
-            "profile": self.profile.to_json(),
-        }
-
-    def prepare(self, entries: Sequence[MemoryEntry], *, now: int) -> _Serving:
-        """Write the store if that is still to be done, and build the index where it pays."""
-        store = PoolStore() if self.store is None else self.store
-        return _Serving(store.open(entries, profile=self.profile, now=now))
 
 
 @dataclass(frozen=True, slots=True)

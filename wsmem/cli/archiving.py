@@ -105,15 +105,12 @@ def purge_archived(
         view = await engine.show(cwd=wanted["cwd"], key=wanted["key"], archived=True)
         return view, engine.store.read_archived(view.scope).exists
 
-    async def call(engine: "WorkspaceMemoryEngine") -> bool:
-        return await engine.purge_archived(**wanted)
-
     view, exists = with_engine(settings, look)
     name = named(view.scope, view.cwd)
     if not yes and exists:
         note(f"{name}: {count(len(view.entries), 'entry', 'entries')} in the archive")
         confirm("Remove it for good, with its checkpoints and history?", yes=yes)
-    if not with_engine(settings, call):
+    if not with_engine(settings, lambda engine: engine.purge_archived(**wanted)):
         raise InvalidInputError(f"{name} is not in the archive; nothing was removed")
     if as_object:
         say_json({"scope": view.scope, "cwd": view.cwd, "purged": True})

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
-from wsmem.cli.output import note
-from wsmem.cli.tables import whole_console
+from wsmem.cli.output import note, say
+from wsmem.cli.tables import print_table
 from wsmem.evals.latency.bench import TABLES, Tables
 from wsmem.evals.latency.figures import ALL
 from wsmem.evals.latency.text import (
@@ -33,52 +31,60 @@ def print_tables(found: Tables, plan: LatencyPlan, *, as_json: bool) -> None:
         print(strict_json({"plan": plan.to_json(), **tables}))
     else:
         for size in dict.fromkeys(row["entries"] for row in found.rows):
-            print(f"\n{size:,} entries: milliseconds of a recall, and those whole in "
-                  f"{plan.deadline_ms:g} ms")  # fmt: skip
-            _print(_times(row for row in found.rows if row["entries"] == size))
+            _print_times(size, (row for row in found.rows if row["entries"] == size), plan)
         if found.ratios:
-            print("\ntimes of others by those of our recall, over the queries both answered, warm")
-            _print(_ratios(row for row in found.ratios if row["state"] == "warm"))
+            _print_ratios(row for row in found.ratios if row["state"] == "warm")
         if found.quality:
-            print("\nwhat an answer is worth under a deadline (nDCG@10)")
-            _print(_quality(row for row in found.quality if row["dataset"] == ALL))
+            _print_quality(row for row in found.quality if row["dataset"] == ALL)
     for row in found.skipped:
         note(f"not measured at {row['entries']:,} entries: {row['what']}: {row['reason']}")
 
 
-def _times(rows: Iterable[dict[str, Any]]) -> Table:
-    table = _table("state", "system", "n", "p50", "p95", "p99", "max", "whole in time, %",
-                   "partial", "empty")  # fmt: skip
-    for row in rows:
-        if (row["language"], row["length"]) == (ALL, ALL):
-            table.add_row(
-                STATE_WORDS[row["state"]],
-                row["system"],
-                str(row["n"]),
-                percentile_text(row, "p50"),
-                percentile_text(row, "p95"),
-                milliseconds(row["p99"]),
-                milliseconds(row["max"]),
-                share_text(row, "whole_in_time"),
-                str(row["partial"]),
-                str(row["empty"]),
-            )
-    return table
+def _print_times(size: int, rows: Iterable[dict[str, Any]], plan: LatencyPlan) -> None:
+    within = f"{plan.deadline_ms:g} ms"
+    say("", f"{size:,} entries: milliseconds of a recall, and those whole in {within}")
+    columns = ("state", "system", "n", "p50", "p95", "p99", "max", "whole in time, %", "partial",
+               "empty")  # fmt: skip
+    cells = (
+        (
+            STATE_WORDS[row["state"]],
+            row["system"],
+            str(row["n"]),
+            percentile_text(row, "p50"),
+            percentile_text(row, "p95"),
+            milliseconds(row["p99"]),
+            milliseconds(row["max"]),
+            share_text(row, "whole_in_time"),
+            str(row["partial"]),
+            str(row["empty"]),
+        )
+        for row in rows
+        if (row["language"], row["length"]) == (ALL, ALL)
+    )
+    print_table(columns, cells, left=range(2))
 
 
-def _ratios(rows: Iterable[dict[str, Any]]) -> Table:
-    table = _table("system", "entries", "n", "of p50", "of p95", "median of ratios")
-    for row in rows:
-        ratios = (f"{row[name]:.2f}" for name in ("p50", "p95", "median"))
-        table.add_row(row["system"], f"{row['entries']:,}", str(row["n"]), *ratios)
-    return table
+def _print_ratios(rows: Iterable[dict[str, Any]]) -> None:
+    say("", "times of others by those of our recall, over the queries both answered, warm")
+    cells = (
+        (
+            row["system"],
+            f"{row['entries']:,}",
+            str(row["n"]),
+            *(f"{row[name]:.2f}" for name in ("p50", "p95", "median")),
+        )
+        for row in rows
+    )
+    columns = ("system", "entries", "n", "of p50", "of p95", "median of ratios")
+    print_table(columns, cells, left=(0,))
 
 
-def _quality(rows: Iterable[dict[str, Any]]) -> Table:
-    table = _table("state", "entries", "deadline", "n", "nDCG@10", "loss", "kept, %", "whole",
-                   "partial", "empty", "most over, ms")  # fmt: skip
-    for row in rows:
-        table.add_row(
+def _print_quality(rows: Iterable[dict[str, Any]]) -> None:
+    say("", "what an answer is worth under a deadline (nDCG@10)")
+    columns = ("state", "entries", "deadline", "n", "nDCG@10", "loss", "kept, %", "whole",
+               "partial", "empty", "most over, ms")  # fmt: skip
+    cells = (
+        (
             STATE_WORDS[row["state"]],
             f"{row['entries']:,}",
             deadline_text(row["deadline_ms"]),
@@ -89,17 +95,6 @@ def _quality(rows: Iterable[dict[str, Any]]) -> Table:
             *(str(row[name]) for name in ("whole", "partial", "empty")),
             milliseconds(row["most_over_ms"]),
         )
-    return table
-
-
-def _table(first: str, *columns: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(first, no_wrap=True)
-    for column in columns:
-        table.add_column(column, no_wrap=True, justify="left" if column == "system" else "right")
-    return table
-
-
-def _print(table: Table) -> None:
-    """Print a table whole: a terminal may wrap its lines, but no cell is cut short."""
-    whole_console().print(table)
+        for row in rows
+    )
+    print_table(columns, cells, left=(0,))

@@ -11,7 +11,7 @@ import typer
 from wsmem.cli.output import count, note, say, say_json
 from wsmem.cli.places import AsJson
 from wsmem.cli.sets import Data, DatasetsDir, Split, known_sets
-from wsmem.cli.tables import whole_console
+from wsmem.cli.tables import print_table
 from wsmem.errors import InvalidInputError, WsmemError
 
 if TYPE_CHECKING:
@@ -61,19 +61,14 @@ def list_datasets(
 
         print(strict_json({"datasets": rows}))
         return
-    from rich.table import Table  # noqa: PLC0415  slow to import
-
     columns = ("name", "language", "documents", "queries", "unanswerable", "scopes", "licence")
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        is_number = column in {"documents", "queries", "unanswerable", "scopes"}
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=True)
-    for row in rows:
-        if "error" in row:
-            table.add_row(row["name"], "cannot be read, see: wsmem datasets check")
-        else:
-            table.add_row(*(str(row[column]) for column in columns))
-    whole_console().print(table)
+    lines = [
+        (row["name"], "cannot be read, see: wsmem datasets check")
+        if "error" in row
+        else tuple(str(row[column]) for column in columns)
+        for row in rows
+    ]
+    print_table(columns, lines, left=(0, 1, len(columns) - 1))
 
 
 def check(

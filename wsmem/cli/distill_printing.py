@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from wsmem.cli.output import count, note, say
-from wsmem.cli.tables import whole_console
+from wsmem.cli.tables import number, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.table import Table
 
     from wsmem.evals.distillation.comparing import Contest
     from wsmem.evals.distillation.evaluation import DistillEvaluation
@@ -23,21 +20,15 @@ _SHOWN_WIDTH = 120
 
 def print_board(evaluation: DistillEvaluation) -> None:
     """The headline measures, a line a set and distiller."""
-    from rich.table import Table  # noqa: PLC0415  slow to import
-
-    from wsmem.evals.distillation.board import WHOLE  # noqa: PLC0415
+    from wsmem.evals.distillation.board import WHOLE  # noqa: PLC0415  slow to import
     from wsmem.evals.distillation.measures import HEADLINE  # noqa: PLC0415
 
-    table = Table(box=None, pad_edge=False)
-    for column in ("dataset", "distiller", "cases"):
-        table.add_column(column, justify="right" if column == "cases" else "left", no_wrap=True)
-    for name in HEADLINE:
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for result in evaluation.results:
         found = {row.measure: row.interval for row in result.rows if row.slice == WHOLE}
         cells = (_figure(found[name].value, found[name].n) for name in HEADLINE)
-        table.add_row(result.dataset, result.distiller, str(len(result.judgements)), *cells)
-    _print_table(table)
+        rows.append((result.dataset, result.distiller, str(len(result.judgements)), *cells))
+    print_table(("dataset", "distiller", "cases", *HEADLINE), rows, left=range(2))
     note("in brackets: what a figure is a share of; --json or a report has all, with intervals")
 
 
@@ -47,8 +38,6 @@ def _figure(value: float | None, n: int) -> str:
 
 def print_contest(found: Contest, alpha: float) -> None:
     """What got better, what got worse, and what cannot be said."""
-    from rich.table import Table  # noqa: PLC0415  slow to import
-
     say(
         f"A  {found.first}",
         f"B  {found.second}",
@@ -58,35 +47,26 @@ def print_contest(found: Contest, alpha: float) -> None:
     columns = (
         "measure", "A", "B", "B - A", "95 %", "p (Holm)", "would see", "better", "worse", "B is",
     )  # fmt: skip
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        left = column in {"measure", "B is"}
-        table.add_column(column, justify="left" if left else "right", no_wrap=True)
-    for row in found.comparisons:
-        bounds = "–" if row.low is None or row.high is None else f"{row.low:+.3f} {row.high:+.3f}"
-        table.add_row(
+    rows = (
+        (
             row.name,
-            _number(row.first),
-            _number(row.second),
-            _number(row.difference, signed=True),
-            bounds,
-            _number(row.adjusted, digits=4),
-            _number(row.detectable),
+            number(row.first),
+            number(row.second),
+            number(row.difference, signed=True),
+            "–" if row.low is None or row.high is None else f"{row.low:+.3f} {row.high:+.3f}",
+            number(row.adjusted, digits=4),
+            number(row.detectable),
             str(row.better),
             str(row.worse),
             row.verdict,
         )
-    _print_table(table)
+        for row in found.comparisons
+    )
+    print_table(columns, rows, left=(0, len(columns) - 1))
     note(
         f"verdicts: paired randomisation over cases, at most {alpha:g} chance of any false one; "
         "'would see' is the smallest difference that 80 % of such comparisons would find"
     )
-
-
-def _number(value: float | None, *, digits: int = 3, signed: bool = False) -> str:
-    if value is None:
-        return "–"
-    return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
 
 
 def print_case(view: SideBySide) -> None:
@@ -134,13 +114,3 @@ def print_case(view: SideBySide) -> None:
 
 def _column(heading: str, text: str, further: Sequence[str]) -> str:
     return "\n".join([heading, text, *(f"· {item}" for item in further)])
-
-
-def _print_table(table: Table) -> None:
-    """Print a table whole: a terminal may wrap its lines, but no cell is cut short."""
-    console = whole_console()
-    with console.capture() as captured:
-        console.print(table)
-    lines = (line.rstrip() for line in captured.get().splitlines())
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
-    sys.stdout.flush()

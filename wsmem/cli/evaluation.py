@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wsmem.cli.output import say
 from wsmem.cli.progress import progress_bars
 from wsmem.cli.sets import (
     AsJson,
@@ -25,7 +26,7 @@ from wsmem.cli.sets import (
     known_sets,
     note_kept,
 )
-from wsmem.cli.tables import whole_console
+from wsmem.cli.tables import print_table, whole_console
 from wsmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -218,36 +219,37 @@ def _print_notes(evaluation: Evaluation, out: str | None) -> None:
 
 def _print_explained(explained: ExplainedQuery, top: int) -> None:
     """The entries, then one row a signal and one column an entry."""
-    from rich.table import Table  # noqa: PLC0415  slow to import
-
+    say(f"query {explained.query.id}: {explained.query.text}")
     rows = explained.explanation.rows[:top]
-    print(f"query {explained.query.id}: {explained.query.text}")
     if not rows:
-        print("nothing was recalled")
+        say("nothing was recalled")
         return
-    entries = Table(box=None, pad_edge=False)
-    for column in ("rank", "entry", "grade", "score", "matched", "text"):
-        is_number = column in {"rank", "grade", "score", "matched"}
-        entries.add_column(column, justify="right" if is_number else "left", no_wrap=True)
-    for rank, row in enumerate(rows, start=1):
-        grade = explained.relevant.get(row.entry.id, 0)
-        text = " ".join(f"{row.entry.title} {row.entry.content}".split())
-        cells = (str(rank), row.entry.id, str(grade), f"{row.score:.3f}", str(row.matched))
-        entries.add_row(*cells, text[:_EXCERPT])
-    signals = Table(box=None, pad_edge=False)
-    signals.add_column("signal", no_wrap=True)
-    signals.add_column("weight", justify="right")
-    for rank in range(1, len(rows) + 1):
-        signals.add_column(f"#{rank}", justify="right")
-    for name, first in rows[0].parts.items():
-        parts = [row.parts[name] for row in rows]
-        if any(part.contribution for part in parts):
-            texts = (f"{part.contribution:.3f} ({part.value:.3g})" for part in parts)
-            signals.add_row(name, f"{first.weight:g}", *texts)
-    whole_console().print(entries)
-    print()
-    print("contribution (value) of each signal that is not zero for all of them:")
-    whole_console().print(signals)
+    columns = ("rank", "entry", "grade", "score", "matched", "text")
+    entries = (
+        (
+            str(rank),
+            row.entry.id,
+            str(explained.relevant.get(row.entry.id, 0)),
+            f"{row.score:.3f}",
+            str(row.matched),
+            " ".join(f"{row.entry.title} {row.entry.content}".split())[:_EXCERPT],
+        )
+        for rank, row in enumerate(rows, start=1)
+    )
+    print_table(columns, entries, left=(1, len(columns) - 1))
+    say("", "contribution (value) of each signal that is not zero for all of them:")
+    parts = {name: [row.parts[name] for row in rows] for name in rows[0].parts}
+    signals = (
+        (
+            name,
+            f"{found[0].weight:g}",
+            *(f"{part.contribution:.3f} ({part.value:.3g})" for part in found),
+        )
+        for name, found in parts.items()
+        if any(part.contribution for part in found)
+    )
+    ranks = (f"#{rank}" for rank in range(1, len(rows) + 1))
+    print_table(("signal", "weight", *ranks), signals, left=(0,))
 
 
 def _fits(table: Table) -> bool:

@@ -136,7 +136,7 @@ def print_work(found: WorkVerdict, language: Language) -> None:
              f"{row.before * (1 + row.margin):.0f}")
             for row in found.grown
         )  # fmt: skip
-        print_table(words.work_table, rows, left=2)
+        print_table(words.work_table, rows, left=range(2))
     say(*(words.changed.format(change) for change in found.changes))
 
 
@@ -146,7 +146,7 @@ def print_end(passed: bool, language: Language) -> None:
 
 
 def _print_rows(rows: Iterable[tuple[Subject, Comparison]], words: _Words) -> None:
-    print_table(words.table, (_cells(*row, words) for row in rows), left=4)
+    print_table(words.table, (_cells(*row, words) for row in rows), left=range(4))
 
 
 def _cells(subject: Subject, row: Comparison, words: _Words) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def print_contest(found: Contest, alpha: float) -> None:
         )
         for subject, row in found.rows
     )
-    print_table(columns, rows, left=4)
+    print_table(columns, rows, left=range(4))
     said = {
         "scope": "workspaces",
         "answer": "queries with one best answer; it is about these workspaces alone",

@@ -10,11 +10,10 @@ import typer
 
 from wsmem.cli.output import as_json, count, note, say, say_json
 from wsmem.cli.places import AsJson
+from wsmem.cli.tables import print_table
 from wsmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from wsmem.evals.labelling.folder import LabellingFolder
 
 ME = "me"
@@ -163,7 +162,7 @@ def _show_agreement(folder: "LabellingFolder", *, as_object: bool) -> None:
                 )
                 for row in rows
             ]
-            _table(columns, lines)
+            print_table(columns, lines, left=(0,))
 
 
 def _show_status(folder: "LabellingFolder", systems: list[str], *, as_object: bool) -> None:
@@ -200,17 +199,8 @@ def _show_status(folder: "LabellingFolder", systems: list[str], *, as_object: bo
         )
         for row in rows
     ]
-    _table(columns, lines)
+    print_table(columns, lines, left=(0,))
 
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _table(columns: tuple[str, ...], lines: "Sequence[tuple[str, ...]]") -> None:
-    """Columns under each other; the first to the left, numbers to the right."""
-    widths = [max(len(line[place]) for line in (columns, *lines)) for place in range(len(columns))]
-    for line in (columns, *lines):
-        first = line[0].ljust(widths[0])
-        rest = (cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))
-        say("  ".join((first, *rest)))

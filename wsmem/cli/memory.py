@@ -24,7 +24,7 @@ from wsmem.records import MEMORY_TYPES
 
 if TYPE_CHECKING:
     from wsmem.engine.memory import WorkspaceMemoryEngine
-    from wsmem.engine.reports import ForgetResult, RememberResult
+    from wsmem.engine.reports import RememberResult
     from wsmem.records import MemoryEntry
     from wsmem.store.purge import PurgeReport
 
@@ -103,10 +103,10 @@ def forget(
     """Forget one memory that a recall from the same place shows."""
     directory = writing(cwd, everywhere)
 
-    async def call(engine: "WorkspaceMemoryEngine") -> "ForgetResult":
-        return await engine.forget(entry_id, cwd=directory, session_id=session)
-
-    result = with_engine(settings_for(memory_dir), call)
+    result = with_engine(
+        settings_for(memory_dir),
+        lambda engine: engine.forget(entry_id, cwd=directory, session_id=session),
+    )
     if as_object:
         say_json({**as_json(result), "forgotten": True})
     else:
@@ -125,19 +125,15 @@ def purge(
 ) -> None:
     """Purge one memory, forgotten or not, after asking."""
     directory = writing(cwd, everywhere)
-
-    async def find(engine: "WorkspaceMemoryEngine") -> "MemoryEntry | None":
-        return await _find(engine, entry_id, directory, session)
-
-    async def call(engine: "WorkspaceMemoryEngine") -> "PurgeReport":
-        return await engine.purge(entry_id, cwd=directory, session_id=session)
-
     settings = settings_for(memory_dir)
-    if not yes and (entry := with_engine(settings, find)) is not None:
-        # An id that is not found needs no question: the purge below says what is wrong with it.
-        note(f"{entry.id}  [{entry.status}]  {excerpt(entry.content, 200)}")
-        confirm("Remove its text for good, from files and history alike?", yes=False)
-    report = with_engine(settings, call)
+    if not yes:
+        entry = with_engine(settings, lambda engine: _find(engine, entry_id, directory, session))
+        if entry is not None:  # otherwise the purge below says what is wrong with the id
+            note(f"{entry.id}  [{entry.status}]  {excerpt(entry.content, 200)}")
+            confirm("Remove its text for good, from files and history alike?", yes=False)
+    report = with_engine(
+        settings, lambda engine: engine.purge(entry_id, cwd=directory, session_id=session)
+    )
     if as_object:
         say_json(as_json(report))
     else:

@@ -45,11 +45,8 @@ def scopes(
     *, archived: Archived = False, memory_dir: MemoryDir = None, as_object: AsJson = False
 ) -> None:
     """List scopes: the global one first, then workspaces by directory."""
-
-    async def call(engine: "WorkspaceMemoryEngine") -> "tuple[ScopeListing, ...]":
-        return await engine.scopes(archived=archived)
-
-    listings = with_engine(settings_for(memory_dir), call)
+    settings = settings_for(memory_dir)
+    listings = with_engine(settings, lambda engine: engine.scopes(archived=archived))
     if as_object:
         say_json({"scopes": [_listing_json(listing) for listing in listings]})
     elif not listings:
@@ -71,7 +68,6 @@ def show(
     if key is not None and (cwd or everywhere):
         raise InvalidInputError("--key names the scope already; leave out --cwd and --global")
     directory = reading(cwd, everywhere)
-
     view = with_engine(
         settings_for(memory_dir), lambda engine: _view(engine, directory, key, archived=archived)
     )

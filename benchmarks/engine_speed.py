@@ -14,17 +14,17 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.saving import circumstances, save
 from wsmem.engine.memory import WorkspaceMemoryEngine
 from wsmem.evals.latency.stores import CWD, write_store
 from wsmem.evals.synthetic import synthetic_entries
@@ -153,20 +153,10 @@ def main() -> None:
         results.append(measure(count, seed=given.seed, plugin=given.plugin))
         show(results[-1])
     if given.save:
-        report = {
-            "measured": datetime.now(UTC).date().isoformat(),
-            "command": "python benchmarks/engine_speed.py --entries "
-            + " ".join(map(str, given.entries)),
-            "machine": {
-                "cores": os.cpu_count(),
-                "python": platform.python_version(),
-                "load": round(os.getloadavg()[0], 1),
-            },
-            "operations_a_stage": OPERATIONS,
-            "results": results,
-        }
-        given.save.parent.mkdir(parents=True, exist_ok=True)
-        given.save.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        # Without --plugin: its folder is of this machine alone.
+        sizes = " ".join(map(str, given.entries))
+        told = circumstances(f"python benchmarks/engine_speed.py --entries {sizes}")
+        save(given.save, told | {"operations_a_stage": OPERATIONS, "results": results})
 
 
 if __name__ == "__main__":

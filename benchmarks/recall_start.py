@@ -15,17 +15,17 @@ import argparse
 import compileall
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.saving import circumstances, save
 from wsmem.engine.once import recall_once
 from wsmem.evals.synthetic import synthetic_entries, synthetic_queries
 from wsmem.records import RecallInput
@@ -214,13 +214,7 @@ def main() -> None:
         results.append(result)
         print(line(result), flush=True)
     if given.save:
-        report = {
-            "measured": datetime.now(UTC).date().isoformat(),
-            "command": " ".join(["python", *sys.argv]),
-            "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
-            "results": results,
-        }
-        given.save.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        save(given.save, circumstances() | {"results": results})
 
 
 if __name__ == "__main__":

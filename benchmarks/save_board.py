@@ -8,12 +8,14 @@ For sets whose texts may not be shipped: figures may. Values are rounded to four
 from __future__ import annotations
 
 import json
-import os
-import platform
 import sys
-from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.saving import circumstances
+
+COMMAND = "wsmem eval --data DIR --json | python benchmarks/save_board.py FILE"
 
 
 def main(arguments: list[str]) -> int:
@@ -28,9 +30,8 @@ def main(arguments: list[str]) -> int:
                 row[name] = round(row[name], 4)
     packages = ("wsmem", "ir_measures", "bm25s", "numpy", "scipy")
     saved = {
-        "measured": datetime.now(UTC).date().isoformat(),
+        **circumstances(COMMAND),
         "versions": {name: metadata.version(name) for name in packages},
-        "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
         "rows": board["rows"],
         "skipped": board["skipped"],
     }

@@ -21,32 +21,29 @@ import gc
 import json
 import math
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from benchmarks.scaling_page import IN_GLOBAL, RESULTS, Stream, sizes, write_page  # noqa: E402
-from benchmarks.scaling_stores import SEED, Questions, build, directory  # noqa: E402
-from wsmem.engine.corpora import _MAX_CORPORA, Corpora  # noqa: E402
-from wsmem.engine.memory import WorkspaceMemoryEngine  # noqa: E402
-from wsmem.engine.registry import RegistrySync  # noqa: E402
-from wsmem.evals.synthetic import synthetic_entries  # noqa: E402
-from wsmem.operations.contract import DistillOutput, DistillRequest  # noqa: E402
-from wsmem.records import CheckpointInput, MemoryMessage, RecallInput  # noqa: E402
-from wsmem.scopes import ScopeResolver, workspace_scope  # noqa: E402
-from wsmem.settings import Settings  # noqa: E402
-from wsmem.store.access import _MAX_SNAPSHOTS  # noqa: E402
-from wsmem.store.fs import FileSystem  # noqa: E402
-from wsmem.store.store import MemoryStore  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.saving import circumstances, save
+from benchmarks.scaling_page import IN_GLOBAL, RESULTS, Stream, sizes, write_page
+from benchmarks.scaling_stores import SEED, Questions, build, directory
+from wsmem.engine.corpora import _MAX_CORPORA, Corpora
+from wsmem.engine.memory import WorkspaceMemoryEngine
+from wsmem.engine.registry import RegistrySync
+from wsmem.evals.synthetic import synthetic_entries
+from wsmem.operations.contract import DistillOutput, DistillRequest
+from wsmem.records import CheckpointInput, MemoryMessage, RecallInput
+from wsmem.scopes import ScopeResolver, workspace_scope
+from wsmem.settings import Settings
+from wsmem.store.access import _MAX_SNAPSHOTS
+from wsmem.store.fs import FileSystem
+from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -354,12 +351,7 @@ def measure(counts: Sequence[int], folder: Path) -> dict[str, Any]:
         build(folder / "users" / str(user), 1)
     most = max(counts)
     return {
-        "measured": datetime.now(UTC).date().isoformat(),
-        "machine": {
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-            "load": round(os.getloadavg()[0], 1),
-        },
+        **circumstances(),
         "kept": {"parsed": _MAX_SNAPSHOTS - 1, "indexed": _MAX_CORPORA},  # one is the global scope
         "disk": disk_part(roots[most], most),
         "memory": part("memory", roots[most], most),
@@ -388,7 +380,7 @@ def main() -> int:
             found = measure(given.scopes, Path(folder))
         if not given.save:
             return 0
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        save(RESULTS, found)
     return write_page(check=given.check)
 
 

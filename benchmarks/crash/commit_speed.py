@@ -10,19 +10,17 @@ to `benchmarks/results`.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import random
 import sys
 import tempfile
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.saving import circumstances, dated, save
 from wsmem.records import MemoryEntry, MemoryState
 from wsmem.store.layout import ScopeRef, iso_time
 from wsmem.store.store import MemoryStore
@@ -124,17 +122,7 @@ def main() -> None:
             results.append(measure(Path(folder) / "memory", count, given.commits))
         print("  ".join(f"{name} {value}" for name, value in results[-1].items()))
     if given.save:
-        moment = datetime.now(UTC).date().isoformat()
-        report = {
-            "measured": moment,
-            "command": " ".join(["python", "benchmarks/crash/commit_speed.py", *sys.argv[1:]]),
-            "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
-            "milliseconds": results,
-        }
-        folder_of_results = Path(__file__).resolve().parents[1] / "results"
-        folder_of_results.mkdir(exist_ok=True)
-        path = folder_of_results / f"commit-speed-{moment}.json"
-        path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        save(dated("commit-speed"), circumstances() | {"milliseconds": results})
 
 
 if __name__ == "__main__":

@@ -15,26 +15,22 @@ Prints a table, writes `benchmarks/results/crash-DATE.json`; exit status 1 if an
 from __future__ import annotations
 
 import argparse
-import json
 import logging
-import os
-import platform
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
-from wsmem.store.faults import FaultyFileSystem
-from wsmem.store.fs import FileSystem
-
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from store_crashing import Tally, kill_writers
 from store_failing import SCENARIOS, fail_calls, fault_plans
 
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.saving import circumstances, dated, save
+from wsmem.evals.manifest import commit
+from wsmem.store.faults import FaultyFileSystem
+from wsmem.store.fs import FileSystem
 
 _COLUMNS = ("crashes", "acknowledged", "lost", "unreadable", "uncleared")
 _HEADINGS = ("cases", "acknowledged", "lost", "unreadable", "left over")
@@ -98,36 +94,6 @@ def total(kind: str, rows: list[Row]) -> Row:
     return Row(kind, "all", sum(row.seconds for row in rows), tally)
 
 
-def commit() -> str:
-    """The commit that was measured; empty outside a checkout."""
-    asked = ["git", "rev-parse", "--short", "HEAD"]
-    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
-    return found.stdout.strip()
-
-
-def save(rows: list[Row], sums: list[Row], seed: int) -> Path:
-    """Write the figures beside those of other days."""
-    moment = datetime.now(UTC)
-    report = {
-        "measured": moment.date().isoformat(),
-        "commit": commit(),
-        "command": " ".join(["python", "benchmarks/crash/run.py", *sys.argv[1:]]),
-        "seed": seed,
-        "machine": {
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-            "system": platform.system(),
-        },
-        "totals": [asdict(row) for row in sums],
-        "rows": [asdict(row) for row in rows],
-    }
-    folder = ROOT / "benchmarks" / "results"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"crash-{moment.date().isoformat()}.json"
-    path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    return path
-
-
 def main() -> int:
     """Run everything, print, save, and say by the exit status whether anything was lost."""
     parser = argparse.ArgumentParser(description="Crash the store; nothing may be lost.")
@@ -147,8 +113,10 @@ def main() -> int:
         show(row)
     for row in (*kills, *faults):
         row.seconds = round(row.seconds, 1)
-    path = save([*kills, *faults], sums, given.seed)
-    print(f"\n{path.relative_to(ROOT)}")
+    path = dated("crash")
+    figures = {"totals": list(map(asdict, sums)), "rows": list(map(asdict, [*kills, *faults]))}
+    save(path, circumstances() | {"commit": commit(), "seed": given.seed} | figures)
+    print(f"\nbenchmarks/results/{path.name}")
     return 0 if all(row.tally.clean for row in sums) else 1
 
 

@@ -16,14 +16,10 @@ Prints a table and writes `benchmarks/results/interop-DATE.json`; exit status 1 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import shutil
 import sys
 import tempfile
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,12 +43,12 @@ from benchmarks.interop.plugin import (
 )
 from benchmarks.interop.stores import Ours, Ticks, contents, fill_ours, fill_theirs, queries
 from benchmarks.interop.turns import write_in_turn
+from benchmarks.saving import circumstances, dated, save
 from wsmem.records import STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[2]
 SEED = 7
 
 
@@ -106,30 +102,21 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"wsmem {metadata.version('wsmem')} beside {PACKAGE} {VERSION} on Node {node}")
     print("\n".join(board.lines()))
     if not options.no_save:
-        print(f"result: {save(board, node, options).relative_to(ROOT)}")
+        path = dated("interop")
+        save(path, report(board, node, options))
+        print(f"result: benchmarks/results/{path.name}")
     if board.failed:
         print(f"{len(board.failed)} of {len(board.checks)} checks failed", file=sys.stderr)
         return 1
     return 0
 
 
-def save(board: Board, node: str, options: argparse.Namespace) -> Path:
-    """Write the dated result."""
-    today = datetime.now(UTC).date().isoformat()
-    result: dict[str, Any] = {
-        "measured": today,
-        "command": (
-            "python benchmarks/interop/run.py "
-            f"--entries {options.entries} --queries {options.queries}"
-        ),
+def report(board: Board, node: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What is kept of a comparison."""
+    sizes = f"--entries {options.entries} --queries {options.queries}"
+    return circumstances(f"python benchmarks/interop/run.py {sizes}") | {
         "seed": SEED,
-        "machine": {
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-            "node": node,
-            "system": platform.system(),
-        },
-        "versions": {"wsmem": metadata.version("wsmem"), PACKAGE: VERSION},
+        "versions": {"wsmem": metadata.version("wsmem"), PACKAGE: VERSION, "node": node},
         "checks": [
             {
                 "name": check.name,
@@ -141,10 +128,6 @@ def save(board: Board, node: str, options: argparse.Namespace) -> Path:
             for check in board.checks
         ],
     }
-    path = ROOT / "benchmarks" / "results" / f"interop-{today}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path
 
 
 @contextmanager

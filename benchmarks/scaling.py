@@ -17,10 +17,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import json
 import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -32,78 +30,32 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.saving import circumstances, save
 from benchmarks.scaling_page import IN_GLOBAL, RESULTS, Stream, sizes, write_page
+from benchmarks.scaling_probes import (
+    OPERATIONS,
+    Answers,
+    CountingFiles,
+    bytes_in,
+    cost_of,
+    handles,
+    resident,
+    stage,
+    unstarted,
+)
 from benchmarks.scaling_stores import SEED, Questions, build, directory
 from wsmem.engine.corpora import _MAX_CORPORA, Corpora
 from wsmem.engine.memory import WorkspaceMemoryEngine
 from wsmem.engine.registry import RegistrySync
 from wsmem.evals.synthetic import synthetic_entries
-from wsmem.operations.contract import DistillOutput, DistillRequest
-from wsmem.records import CheckpointInput, MemoryMessage, RecallInput
+from wsmem.records import RecallInput
 from wsmem.scopes import ScopeResolver, workspace_scope
 from wsmem.settings import Settings
 from wsmem.store.access import _MAX_SNAPSHOTS
-from wsmem.store.fs import FileSystem
 from wsmem.store.store import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-STREAM, OPERATIONS, COMMITS, ENGINES = 1500, 5, 24, 40
-
-
-class CountingFiles(FileSystem):
-    """The real files; counts what a commit asks of the disk."""
-
-    def __init__(self) -> None:
-        self.syncs = self.written = 0
-
-    def sync(self, fd: int) -> None:
-        self.syncs += 1
-        super().sync(fd)
-
-    def sync_directory(self, path: str) -> None:
-        self.syncs += 1
-        super().sync_directory(path)
-
-    def write(self, fd: int, data: bytes) -> None:
-        self.written += len(data)
-        super().write(fd, data)
-
-
-class Answers:
-    """A distiller that adds prepared contents."""
-
-    def __init__(self, contents_: Iterator[str]) -> None:
-        self._contents = contents_
-
-    async def __call__(self, request: DistillRequest) -> DistillOutput:
-        del request
-        operations = [{"op": "add", "content": next(self._contents)} for _ in range(OPERATIONS)]
-        return DistillOutput(answer={"version": 1, "operations": operations})
-
-
-def resident() -> int:
-    """Bytes of memory this process holds, what it let go of given back first."""
-    gc.collect()
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def handles() -> dict[str, int]:
-    """Open files and threads of this process."""
-    return {
-        "open_files": sum(1 for _ in Path("/proc/self/fd").iterdir()) - 1,
-        "threads": sum(1 for _ in Path("/proc/self/task").iterdir()),
-    }
-
-
-async def cost_of(engine: WorkspaceMemoryEngine, asked: Sequence[RecallInput]) -> float:
-    """Seconds of processor for each recall, whatever it sets off in the background included."""
-    begun = time.process_time()
-    for request in asked:
-        context = await engine.recall(request)
-        if context.degraded is not None:
-            raise SystemExit(f"a recall was not whole: {context.degraded}")
-    return (time.process_time() - begun) / len(asked)
+STREAM, COMMITS, ENGINES = 1500, 24, 40
 
 
 def disk_part(root: Path, count: int) -> dict[str, float]:
@@ -127,7 +79,7 @@ async def memory_part(root: Path, count: int) -> dict[str, float]:
     numbers = list(range(min(count, 300)))
     questions.prepare(numbers)
     settings = Settings(memory_dir=str(root))
-    async with _unstarted(WorkspaceMemoryEngine(settings)) as engine:
+    async with unstarted(WorkspaceMemoryEngine(settings)) as engine:
         await engine.recall(questions.ask(0))
         await engine.warm(cwd=directory(0))
         begun = resident()
@@ -156,12 +108,12 @@ async def costs_part(root: Path, count: int) -> dict[str, float]:
     numbers = list(range(min(count, 300)))
     questions.prepare(numbers)
     settings = Settings(memory_dir=str(root))
-    async with _unstarted(WorkspaceMemoryEngine(settings, corpora=Corpora())) as engine:
+    async with unstarted(WorkspaceMemoryEngine(settings, corpora=Corpora())) as engine:
         await engine.recall(questions.ask(0))
         cold = await cost_of(engine, [questions.ask(number) for number in numbers[1:]])
         held = numbers[-30:]
         scan = await cost_of(engine, [questions.ask(number) for number in held * 4])
-    async with _unstarted(WorkspaceMemoryEngine(settings)) as engine:
+    async with unstarted(WorkspaceMemoryEngine(settings)) as engine:
         await engine.warm(cwd=directory(0))
         await cost_of(engine, [questions.ask(number) for number in held])
         begun = time.process_time()
@@ -184,7 +136,7 @@ async def stream_part(root: Path, count: int) -> dict[str, Any]:
     numbers = [stream.next() for _ in range(2 * STREAM)]
     questions = Questions(root)
     questions.prepare(numbers)
-    async with _unstarted(WorkspaceMemoryEngine(Settings(memory_dir=str(root)))) as engine:
+    async with unstarted(WorkspaceMemoryEngine(Settings(memory_dir=str(root)))) as engine:
         await cost_of(engine, [questions.ask(number) for number in numbers[:STREAM]])
         walls = []
         begun = time.process_time()
@@ -246,34 +198,21 @@ async def commits_part(root: Path, count: int) -> dict[str, float]:
     store = MemoryStore(root, fs=files)
     settings = Settings(memory_dir=str(root))
     folder = Path(store.layout.scope(workspace_scope(directory(middle)).key))
+    engine = WorkspaceMemoryEngine(settings, distiller=Answers(fresh), store=store)
+    async with unstarted(engine):
 
-    async def stage(engine: WorkspaceMemoryEngine, number: int, at: int) -> float:
-        message = MemoryMessage(id=f"m-{number}-{at}", role="user", text=next(fresh))
-        started = time.perf_counter()
-        result = await engine.checkpoint(
-            CheckpointInput(reason="task-end", cwd=directory(number), messages=[message])
-        )
-        if result.status != "committed":
-            raise SystemExit(f"a stage was not committed: {result}")
-        return time.perf_counter() - started
+        async def stages(number: int) -> list[float]:
+            return [await stage(engine, number, next(fresh)) for _ in range(COMMITS)]
 
-    async with _unstarted(
-        WorkspaceMemoryEngine(settings, distiller=Answers(fresh), store=store)
-    ) as engine:
-        await stage(engine, middle, -1)
-        before, files.syncs, files.written = _bytes_in(folder), 0, 0
-        alone = [await stage(engine, middle, at) for at in range(COMMITS)]
+        await stage(engine, middle, next(fresh))
+        before, files.syncs, files.written = bytes_in(folder), 0, 0
+        alone = await stages(middle)
         syncs, written = files.syncs / COMMITS, files.written / COMMITS
-        grown = (_bytes_in(folder) - before) / COMMITS
+        grown = (bytes_in(folder) - before) / COMMITS
         for number in numbers:
-            await stage(engine, number, -2)
+            await stage(engine, number, next(fresh))
         begun = time.perf_counter()
-
-        async def several(number: int) -> None:
-            for at in range(COMMITS):
-                await stage(engine, number, COMMITS + at)
-
-        await asyncio.gather(*map(several, numbers))
+        await asyncio.gather(*map(stages, numbers))
         together = 4 * COMMITS / (time.perf_counter() - begun)
     return {
         "syncs": syncs,
@@ -306,19 +245,6 @@ async def users_part(root: Path, _count: int) -> dict[str, float]:
     first, last = found
     each = {name: (last[name] - first[name]) / ENGINES for name in first}
     return {"entries": sizes(1)[0] + IN_GLOBAL, "program": first["resident"], **each}
-
-
-class _unstarted:  # noqa: N801  reads as the phrase it is used in
-    """An engine that is closed in the end, without the walk over all scopes in the beginning."""
-
-    def __init__(self, engine: WorkspaceMemoryEngine) -> None:
-        self._engine = engine
-
-    async def __aenter__(self) -> WorkspaceMemoryEngine:
-        return self._engine
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._engine.close()
 
 
 PARTS = {
@@ -382,10 +308,6 @@ def main() -> int:
             return 0
         save(RESULTS, found)
     return write_page(check=given.check)
-
-
-def _bytes_in(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 if __name__ == "__main__":

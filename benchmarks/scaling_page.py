@@ -233,10 +233,15 @@ def _users(saved: dict[str, Any]) -> str:
 
 
 def _limits(saved: dict[str, Any]) -> str:
-    disk, memory, users, walk = saved["disk"], saved["memory"], saved["users"], _a_scope(saved)
-    commits, kept, costs = saved["commits"], saved["kept"], saved["costs"]
+    rows = [*_limits_of_recalls(saved), *_limits_of_a_machine(saved)]
+    return markdown_table(["limit", "reached at", "arithmetic"], rows)
+
+
+def _limits_of_recalls(saved: dict[str, Any]) -> list[list[str]]:
+    """Where recalls and the walks over all workspaces become slow."""
+    kept, costs, walk = saved["kept"], saved["costs"], _a_scope(saved)
     alone, busy = (1 / streamed(count, saved).seconds for count in (1, COUNTS[-1]))
-    rows = [
+    return [
         [
             "an index is worth its building",
             f"{costs['build'] / (costs['scan'] - costs['warm']):.0f} recalls",
@@ -262,6 +267,14 @@ def _limits(saved: dict[str, Any]) -> str:
             f"{0.1 * walk['every'] / walk['registry']:,.0f} workspaces",
             f"0.1 × {walk['every']:.0f} s / {walk['registry'] * 1000:.2f} ms a scope",
         ],
+    ]
+
+
+def _limits_of_a_machine(saved: dict[str, Any]) -> list[list[str]]:
+    """Where writers, memory, threads and inodes run out."""
+    commits, users = saved["commits"], saved["users"]
+    disk, memory = saved["disk"], saved["memory"]
+    return [
         [
             "stages of one scope: one writer",
             f"{commits['alone']:,.0f} a second",
@@ -288,7 +301,6 @@ def _limits(saved: dict[str, Any]) -> str:
             f"10,000,000 / {disk['inodes']:.1f} each",
         ],
     ]
-    return markdown_table(["limit", "reached at", "arithmetic"], rows)
 
 
 def _a_scope(saved: dict[str, Any]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from wsmem.cli.main import main
 from wsmem.evals.catalogue import find_datasets
-from wsmem.evals.comparing import Contestant
+from wsmem.evals.contestants import Contestant
 from wsmem.evals.gate.story import EXPLAINED, Earned, earned, keep_story, story_item
 from wsmem.evals.notebooks import execute, faults
 from wsmem.evals.reading import load_dataset

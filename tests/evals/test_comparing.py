@@ -9,7 +9,8 @@ from labelled_sets import document, query, write_set
 
 from wsmem.errors import DatasetError, InvalidInputError, UnknownNameError
 from wsmem.evals.catalogue import Source
-from wsmem.evals.comparing import Contestant, contest, unit_of
+from wsmem.evals.comparing import contest, unit_of
+from wsmem.evals.contestants import Contestant
 from wsmem.evals.evaluate import evaluate
 from wsmem.evals.plan import Plan
 from wsmem.evals.results import QueryFacts

@@ -138,7 +138,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Compare two distillers on the cases both have."""
-    from wsmem.evals.distillation.comparing import GROUPINGS, contest  # noqa: PLC0415  slow to import
+    from wsmem.evals.comparing import GROUPINGS  # noqa: PLC0415  slow to import
+    from wsmem.evals.distillation.comparing import contest  # noqa: PLC0415
     from wsmem.evals.run_folder import strict_json  # noqa: PLC0415
 
     if by not in GROUPINGS:

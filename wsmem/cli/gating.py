@@ -21,7 +21,7 @@ from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
     from wsmem.evals.catalogue import Source
-    from wsmem.evals.comparing import Contestant
+    from wsmem.evals.contestants import Contestant
     from wsmem.evals.gate.judging import RankingVerdict
     from wsmem.evals.gate.work_baseline import WorkVerdict
 
@@ -193,7 +193,7 @@ def compare(
 
 
 def _contestant(text: str, system: str | None) -> Contestant:
-    from wsmem.evals.comparing import Contestant  # noqa: PLC0415  slow to import
+    from wsmem.evals.contestants import Contestant  # noqa: PLC0415  slow to import
     from wsmem.evals.run import Run  # noqa: PLC0415
 
     folder, _, named = text.partition("::")

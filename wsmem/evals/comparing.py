@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from wsmem.errors import DatasetError, InvalidInputError, UnknownNameError
+from wsmem.errors import UnknownNameError
 from wsmem.evals.comparison import ALPHA, Pairing, Side, compare
+from wsmem.evals.contestants import in_common
 from wsmem.evals.measures import FALSE_RECALL, Measure
 from wsmem.evals.resampling import least_p
 from wsmem.evals.results import MEAN
@@ -22,11 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from wsmem.evals.comparison import Comparison
-    from wsmem.evals.results import DatasetResult, QueryFacts
-    from wsmem.evals.run import Run
+    from wsmem.evals.contestants import Contestant, Scores
+    from wsmem.evals.results import QueryFacts
 
-    Scores = Mapping[str, float | None]
-    """Of one query, by measure."""
     Groups = dict[tuple[str, str], list[int]]
     """Places of queries, by dimension and group."""
 
@@ -40,59 +39,6 @@ HEADLINE = ("nDCG@10", FALSE_RECALL)
 """What is compared unless something else is asked for."""
 TOGETHER = 10
 """`auto` swaps whole workspaces where as many comparisons as this could all find something."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contestant:
-    """One system's figures, query by query, by set."""
-
-    name: str
-    facts: Mapping[str, Mapping[str, QueryFacts]]
-    scores: Mapping[str, Mapping[str, Scores]]
-    checksums: Mapping[str, Mapping[str, str]]
-    """Of each set's files."""
-
-    @classmethod
-    def of_run(cls, run: Run, system: str | None = None) -> Contestant:
-        """From a saved run.
-
-        Raises:
-            UnknownNameError: the run has no such system, or several and none was named; or it does
-                not keep the system's single queries.
-        """
-        kept = tuple(
-            name
-            for name in run.systems
-            if any(name in run.manifest["files"][dataset]["results"] for dataset in run.datasets)
-        )
-        if system is None and len(kept) == 1:
-            system = kept[0]
-        if system not in kept:
-            hint = f"with single queries in {run.path}; write {run.path}::NAME"
-            raise UnknownNameError("system", system or "?", kept, hint)
-        having = [name for name in run.datasets if system in run.manifest["files"][name]["results"]]
-        return cls(
-            name=system,
-            facts={name: run.facts(name) for name in having},
-            scores={name: run.scores(name, system) for name in having},
-            checksums={name: run.manifest["datasets"][name]["checksums"] for name in having},
-        )
-
-    @classmethod
-    def of_results(cls, results: Iterable[DatasetResult], system: str) -> Contestant:
-        """From results that were not saved."""
-        found = [
-            (result, each) for result in results for each in result.systems if each.system == system
-        ]
-        return cls(
-            name=system,
-            facts={result.name: {fact.id: fact for fact in result.facts} for result, _ in found},
-            scores={
-                result.name: {query: answer.scores for query, answer in each.queries.items()}
-                for result, each in found
-            },
-            checksums={result.name: result.checksums for result, _ in found},
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,29 +125,20 @@ def contest(
         DatasetError: a set of one name has other texts or labels in the other.
         UnknownNameError: a side lacks a measure.
     """
-    _check_same_sets(first, second)
-    shared = _shared(first, second)
-    if not any(shared.values()):
-        problem = f"{first.name} and {second.name} have no query in common"
-        raise InvalidInputError(f"{problem}; evaluate both on the same sets and split")
-    known = [_measures(side, shared) for side in (first, second)]
+    shared = in_common(first, second)
     for measure in measures:
-        for names in known:
-            if measure not in names:
-                raise UnknownNameError("measure", measure, tuple(names), "in both runs")
+        for side in (first, second):
+            if measure not in (known := side.measures(shared)):
+                raise UnknownNameError("measure", measure, known, "in both runs")
     facts = {name: [first.facts[name][query] for query in shared[name]] for name in shared}
     units = {name: unit_of(facts[name], unit, alpha=alpha) for name in shared}
     found = pairings(first, second, facts, measures=measures, by=by, units=units, margin=margin)
     compared = compare([pairing for _, pairing in found], alpha=alpha, seed=seed)
-    every = [
-        {(name, query) for name, queries in side.scores.items() for query in queries}
-        for side in (first, second)
-    ]
     return Contest(
         first=first.name,
         second=second.name,
         queries=sum(map(len, shared.values())),
-        left_out=len(every[0] ^ every[1]),
+        left_out=len(first.queries ^ second.queries),
         units=units,
         rows=tuple(zip((subject for subject, _ in found), compared, strict=True)),
     )
@@ -237,25 +174,18 @@ def pairings(
     found = []
     for text in measures:
         measure = Measure.parse(text)
-        seen: set[tuple[tuple[str, int], ...]] = set()
+        allowed = margin if isinstance(margin, float | int) else margin.get(text, 0.0)
+        seen = set()
         for dataset, dimension, group, members in _groups(columns, by):
             scored = {column: column.scored(text, places) for column, places in members.items()}
             scored = {column: places for column, places in scored.items() if places}
-            key = tuple(
-                (column.name, place) for column, places in scored.items() for place in places
-            )
-            repeats = dataset == MEAN and len(scored) < 2
-            if not key or key in seen or repeats:
+            key = tuple((column.name, *places) for column, places in scored.items())
+            if not key or key in seen or (dataset == MEAN and len(scored) < 2):
                 continue
             seen.add(key)
             subject = Subject(
-                system=second.name,
-                dataset=dataset,
-                dimension=dimension,
-                slice=group,
-                measure=text,
+                system=second.name, dataset=dataset, dimension=dimension, slice=group, measure=text
             )
-            allowed = margin if isinstance(margin, float | int) else margin.get(text, 0.0)
             found.append((subject, _pairing(subject, measure, scored, allowed)))
     return found
 
@@ -362,29 +292,3 @@ def _cluster(dataset: str, fact: QueryFacts, unit: Unit) -> str | None:
         return None
     best = min(fact.relevant, key=lambda entry: (-fact.relevant[entry], entry))
     return f"{dataset}/{fact.scope}/{best}"
-
-
-def _check_same_sets(first: Contestant, second: Contestant) -> None:
-    for name in first.checksums:
-        if name in second.checksums and first.checksums[name] != second.checksums[name]:
-            problem = "its files differ between the two runs"
-            raise DatasetError(name, None, problem, "evaluate both on the same files")
-
-
-def _shared(first: Contestant, second: Contestant) -> dict[str, list[str]]:
-    found = {
-        name: [query for query in queries if query in second.scores[name]]
-        for name, queries in first.scores.items()
-        if name in second.scores
-    }
-    return {name: queries for name, queries in found.items() if queries}
-
-
-def _measures(side: Contestant, shared: Mapping[str, Sequence[str]]) -> dict[str, None]:
-    """Names of the measures of one side's queries."""
-    return {
-        measure: None
-        for name, queries in shared.items()
-        for query in queries[:1]
-        for measure in side.scores[name][query]
-    }

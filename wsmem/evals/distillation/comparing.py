@@ -7,24 +7,21 @@ cases and can differ from those of a board.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import InvalidInputError, UnknownNameError
 from wsmem.evals.comparison import ALPHA, Pairing, Side, compare
+from wsmem.evals.contestants import nothing_in_common, the_one
 from wsmem.evals.distillation.board import WHOLE
 from wsmem.evals.distillation.measures import HEADLINE, MEASURES, measure_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from wsmem.evals.comparing import By
     from wsmem.evals.comparison import Comparison
     from wsmem.evals.distillation.evaluation import DistillerResult
     from wsmem.evals.distillation.measures import DistillMeasure
     from wsmem.evals.distillation.run import DistillRun, Units
-
-By = Literal["all", "dataset", "slice"]
-"""What a comparison is about: all shared cases, each set, or each slice."""
-GROUPINGS: dict[str, By] = {name: name for name in get_args(By)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +41,11 @@ class Contestant:
         Raises:
             UnknownNameError: the run has no such distiller, or several and none was named.
         """
-        names = run.distillers
-        if distiller is None and len(names) == 1:
-            distiller = names[0]
-        if distiller not in names:
-            hint = f"in {run.path}; write {run.path}::NAME"
-            raise UnknownNameError("distiller", distiller or "?", names, hint)
+        hint = f"in {run.path}; write {run.path}::NAME"
+        chosen = the_one("distiller", distiller, run.distillers, hint)
         return cls(
-            name=distiller,
-            units={name: run.units(name, distiller) for name in run.datasets},
+            name=chosen,
+            units={name: run.units(name, chosen) for name in run.datasets},
             slices={
                 _key(name, case): tuple(facts["slices"])
                 for name in run.datasets
@@ -117,7 +110,7 @@ def contest(
         first: The one to beat.
         second: The one that is judged.
         measures: Names; the headline measures by default.
-        by: What each comparison is about. More comparisons find less each.
+        by: All shared cases, each set, or each slice. More comparisons find less each.
         alpha: Chance of any false alarm among them.
         margin: Differences up to this are no verdict.
         seed: Of the sampled swaps and the intervals.
@@ -130,8 +123,7 @@ def contest(
     mine, theirs = _cases(first), _cases(second)
     shared = [key for key in mine if key in theirs]
     if not shared:
-        problem = f"{first.name} and {second.name} have no case in common"
-        raise InvalidInputError(f"{problem}; evaluate both on the same sets and split")
+        raise nothing_in_common(first.name, second.name, "case")
     pairings = [
         _pairing(name, measure, keys, mine, theirs)
         for name, keys in _groups(shared, first, by).items()

@@ -13,8 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from wsmem.evals.comparing import Contestant, pairings, row_json
+from wsmem.evals.comparing import pairings, row_json
 from wsmem.evals.comparison import ALPHA, compare
+from wsmem.evals.contestants import Contestant
 from wsmem.evals.gate.running import splits_of
 from wsmem.evals.measures import Measure
 from wsmem.evals.reading import load_dataset

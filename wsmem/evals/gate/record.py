@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from wsmem.evals.comparing import Scores
+    from wsmem.evals.contestants import Scores
 
 FORMAT = 1
 """Of the file; a newer one is not read, because its figures might be misunderstood."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import RunFolderError
-from wsmem.evals.comparing import Contestant, contest
+from wsmem.evals.comparing import contest
+from wsmem.evals.contestants import Contestant
 from wsmem.evals.explaining import explain_query, finite
 from wsmem.evals.extras import optional
 from wsmem.evals.plots import PALETTE, Drawing, drawable

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,12 +12,13 @@ import numpy as np
 
 from wsmem.evals.gate import running
 from wsmem.evals.systems import wsmem as systems
-from wsmem.retrieval import order
+from wsmem.retrieval import order, profile
 from wsmem.retrieval.index import Index
 from wsmem.text import analysis, stemming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     import pytest
 
@@ -71,6 +74,27 @@ def lose_stems(monkeypatch: pytest.MonkeyPatch) -> None:
 # Weights
 
 
+def ship_edited(
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    name: str,
+    change: Callable[[dict[str, Any]], object],
+) -> Path:
+    """Somebody edits the file of a shipped profile: here a copy, which ships in its place."""
+    shutil.copytree(profile._SHIPPED, folder, dirs_exist_ok=True)
+    path = folder / f"{name}.json"
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    change(raw)
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    monkeypatch.setattr(profile, "_SHIPPED", str(folder))
+    return path
+
+
+def halve(signal: str) -> Callable[[dict[str, Any]], object]:
+    """An edit of a profile's file: one weight is half of what it was."""
+    return lambda raw: raw["weights"].update({signal: raw["weights"][signal] / 2})
+
+
 def change_weight(monkeypatch: pytest.MonkeyPatch, signal: str, factor: float) -> None:
     """Every profile that has the signal weighs it so many times as much."""
 
@@ -78,9 +102,9 @@ def change_weight(monkeypatch: pytest.MonkeyPatch, signal: str, factor: float) -
     load: Callable[[str], Profile] = vars(systems)["load_profile"]
 
     def changed(name: str) -> Profile:
-        profile = load(name)
-        weight = profile.weights.get(signal, 0.0)
-        return profile.with_weights(**{signal: weight * factor})
+        found = load(name)
+        weight = found.weights.get(signal, 0.0)
+        return found.with_weights(**{signal: weight * factor})
 
     for module in (systems, running):
         monkeypatch.setattr(module, "load_profile", changed)

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import broken_ranking
 import pytest
+from broken_ranking import halve, ship_edited
 from labelled_sets import document, query, write_set
 
 from wsmem.cli import gating
-from wsmem.cli.gate_printing import language_of
+from wsmem.cli.gate_printing import _CHANGED_PROFILE, language_of
 from wsmem.cli.main import main
 from wsmem.errors import UnknownNameError
 from wsmem.evals.comparison import ALPHA
 from wsmem.evals.gate import updating, work
 from wsmem.evals.gate.record import read_record
+from wsmem.retrieval.profile import load_profile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +101,7 @@ def test_a_loss_is_red_and_shown_with_its_queries(
     said = wsmem("gate", "--only", "ranking", "--baseline", baseline, "--show", "1")
     assert said.status == 1
     assert "worse, surely and by more than the margin:" in said.out
-    assert "texts become other terms" in said.out
+    assert "texts become other terms: those of sample, small" in said.out
     assert "“署脚”" in said.out
     assert "wanted: d0  关于部署脚本的约定" in said.out
     assert "was first: d0" in said.out
@@ -124,6 +126,89 @@ def test_a_loss_is_red_and_shown_with_its_queries(
     assert taken.status == 0
     assert "accepted: wsmem:default@grown: nDCG@10 on small" in taken.err
     assert wsmem("gate", "--only", "ranking", "--baseline", baseline).status == 0
+
+
+def test_a_changed_weight_that_costs_nothing_is_red_for_want_of_evidence(
+    wsmem: Said, baseline: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ship_edited(monkeypatch, tmp_path / "profiles", "default", halve("length_saturation"))
+    weight = load_profile("default").weights["length_saturation"]
+    change = f"length_saturation {2 * weight:g} -> {weight:g}"
+    said = wsmem("gate", "--only", "ranking", "--baseline", baseline)
+    assert (said.status, said.err) == (gating.UNPROVEN, "")
+    assert said.out.splitlines()[3:] == [
+        "what ships is not what the committed evidence is about:",
+        f"  the weights of default changed: {change}",
+        f"  default says that a study found it, and the committed study did not: {change}",
+        "  nothing of wsmem:default@grown got measurably worse (nDCG@10 +0.000 [+0.000, +0.000])",
+        f"  {_CHANGED_PROFILE}",
+        "  run benchmarks/tune_default.py --ship, or let its provenance say where it comes from",
+        "gate: red, for want of evidence (status 3)",
+    ]
+    chinese = wsmem("gate", "--only", "ranking", "--baseline", baseline, "--language", "zh")
+    assert f"default 的权重有变：{change}" in chinese.out
+    assert chinese.out.splitlines()[-1] == "门禁：未通过，缺少证据（状态码 3）"
+    found = wsmem("gate", "--only", "ranking", "--baseline", baseline, "--json")
+    assert (found.status, found.json["status"], found.json["passed"]) == (3, 3, False)
+    assert found.json["ranking"]["departures"][0] == {
+        "kind": "weights",
+        "subject": "default",
+        "changes": [change],
+    }
+
+
+def test_an_update_accepts_a_changed_weight_and_no_false_claim(
+    wsmem: Said, baseline: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    arguments = ("gate", "--only", "ranking", "--baseline", baseline)
+    path = ship_edited(monkeypatch, tmp_path / "profiles", "default", halve("tags"))
+    said = wsmem(*arguments, "--update")
+    assert said.status == gating.UNPROVEN
+    assert "accepted: the weights of default changed: tags " in said.err
+    assert "the gate stays red: default says that a study found it" in said.err
+    assert "ranking.json: written" in said.out
+    again = wsmem(*arguments)
+    assert again.status == gating.UNPROVEN
+    assert "the weights of default changed" not in again.out
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    raw["provenance"] = {"origin": "tags halved by hand, because a user asked"}
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    assert wsmem(*arguments).status == 0
+    assert wsmem(*arguments, "--update").status == 0
+
+
+def test_a_loss_is_a_loss_also_where_evidence_is_wanting(
+    wsmem: Said, baseline: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def weigh_nothing(raw: dict[str, Any]) -> None:
+        raw["evidence_share"], raw["evidence_cap"] = 1.0, 100.0
+
+    ship_edited(monkeypatch, tmp_path / "profiles", "default", weigh_nothing)
+    broken_ranking.lose_every_other_pair(monkeypatch)
+    said = wsmem("gate", "--only", "ranking", "--baseline", baseline, "--show", "0")
+    assert said.status == gating.LOST
+    assert "what counts as a match for default changed: evidence_cap 1 -> 100" in said.out
+    assert "wsmem:default@grown got worse, see above (nDCG@10 -" in said.out
+    assert said.out.splitlines()[-1] == "gate: red"
+
+
+def test_a_candidate_is_tried_without_being_shipped(
+    wsmem: Said, baseline: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    arguments = ("gate", "--baseline", baseline, "--profile")
+    with monkeypatch.context() as patch:
+        harmless = ship_edited(patch, tmp_path / "harmless", "default", halve("tags"))
+    said = wsmem(*arguments, str(harmless))
+    assert (said.status, said.err) == (0, "")
+    assert "  since then: the weights of default changed: tags " in said.out
+    assert said.out.splitlines()[-1] == "gate: green"  # and no work was counted
+    broken_ranking.lose_every_other_pair(monkeypatch)
+    said = wsmem(*arguments, str(harmless))
+    assert said.status == gating.LOST
+    assert said.out.splitlines()[-1] == "gate: red"
+    said = wsmem(*arguments, str(tmp_path / "no.json"))
+    assert (said.status, said.out) == (2, "")
+    assert "not found" in said.err
 
 
 def test_a_set_that_changed_is_refused_with_what_to_do(
@@ -152,6 +237,10 @@ def test_work_is_judged_beside_the_ranking(wsmem: Said, baseline: str) -> None:
     [
         pytest.param(["--only", "speed"], "there are: ranking, work", id="part"),
         pytest.param(["--accept-lower"], "nothing is updated", id="accept-without-update"),
+        pytest.param(["--profile", "a.json", "--update"], "updates nothing", id="try-and-update"),
+        pytest.param(
+            ["--profile", "a.json", "--only", "work"], "counts no work", id="try-and-count"
+        ),
         pytest.param(["--baseline", "nowhere.json"], "no such baseline", id="baseline"),
         pytest.param(["--language", "fr"], "there are: en, zh", id="language"),
     ],

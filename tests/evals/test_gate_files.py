@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
+import re
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from broken_ranking import halve, ship_edited
 from labelled_sets import document, query, write_set
 
 from wsmem.engine import recalling
 from wsmem.evals.catalogue import Source
 from wsmem.evals.gate import updating, work
+from wsmem.evals.gate.checking import check_extent, check_queries, check_sets
 from wsmem.evals.gate.judging import judge_ranking, lowered
 from wsmem.evals.gate.record import (
     Answer,
@@ -20,10 +27,11 @@ from wsmem.evals.gate.record import (
     NewerBaselineError,
     RankingRecord,
     SetRecord,
+    checksum,
     read_record,
     write_record,
 )
-from wsmem.evals.gate.running import RunFailedError, check_sets, fresh_run
+from wsmem.evals.gate.running import RunFailedError, fresh_run
 from wsmem.evals.gate.work_baseline import judge_work, read_work, write_work
 from wsmem.retrieval.index import Index
 
@@ -65,6 +73,17 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     change(raw)
     path.write_text(json.dumps(raw), encoding="utf-8")
     return path
+
+
+def forged(path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """Edited by somebody who also works out the checksum anew."""
+
+    def signed(raw: dict[str, Any]) -> None:
+        change(raw)
+        del raw["checksum"]
+        raw["checksum"] = checksum(raw)
+
+    return edited(path, signed)
 
 
 def with_value(record: RankingRecord, value: float, queries: int) -> RankingRecord:
@@ -110,7 +129,44 @@ def test_a_baseline_has_a_line_a_query(baseline: Path) -> None:
             lambda path: edited(path, lambda raw: raw.update(new=1)), "new", id="unknown-field"
         ),
         pytest.param(
-            lambda path: edited(path, lambda raw: raw.update(format=2)), "upgrade", id="newer"
+            lambda path: edited(path, lambda raw: raw.update(format=3)), "upgrade", id="newer"
+        ),
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw.update(format=1)),
+            "older format 1; .* --accept-lower",
+            id="older",
+        ),
+        pytest.param(lambda path: path.write_text("", encoding="utf-8"), "cannot be", id="empty"),
+        pytest.param(
+            lambda path: path.write_text("{}", encoding="utf-8"), "no baseline", id="empty-object"
+        ),
+        pytest.param(
+            lambda path: forged(path, lambda raw: raw.update(sets={})), "at sets", id="no-sets"
+        ),
+        pytest.param(
+            lambda path: forged(path, lambda raw: raw["sets"]["small"].update(queries=[])),
+            "at sets.small.queries",
+            id="no-queries",
+        ),
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw["margins"].update({"nDCG@10": 1})),
+            "changed by something other",
+            id="margin-by-hand",
+        ),
+        pytest.param(
+            lambda path: forged(path, lambda raw: first_answer(raw).__setitem__(0, "1.0")),
+            "answers of other",
+            id="text-for-a-figure",
+        ),
+        pytest.param(
+            lambda path: forged(path, lambda raw: first_answer(raw).__setitem__(0, math.nan)),
+            "answers of other",
+            id="no-number",
+        ),
+        pytest.param(
+            lambda path: forged(path, lambda raw: first_answer(raw).pop()),
+            "answers of other",
+            id="short-answer",
         ),
     ],
 )
@@ -121,6 +177,52 @@ def test_a_baseline_that_cannot_be_trusted_is_refused(
     with pytest.raises(BaselineError, match=told) as caught:
         read_record(baseline)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def first_answer(raw: dict[str, Any]) -> list[Any]:
+    answer: list[Any] = raw["sets"]["small"]["queries"][0][1]
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(
+            lambda record: record.only("wsmem:reference@grown"),
+            f"nothing about {SYSTEM}",
+            id="without-a-profile",
+        ),
+        pytest.param(
+            lambda record: replace(record, measures=("nDCG@10", "RR@10")),
+            "nothing about FalseRecall",
+            id="without-a-measure",
+        ),
+        pytest.param(
+            lambda record: replace(record, margins={"nDCG@10": 0.5}),
+            "allows a loss of 0.5 nDCG@10, and 0.01 is the most",
+            id="wide-margin",
+        ),
+        pytest.param(
+            lambda record: replace(record, margins={"nDCG@10": math.inf}),
+            "allows a loss of inf",
+            id="margin-without-end",
+        ),
+    ],
+)
+def test_a_laxer_baseline_is_refused_though_its_checksum_is_right(
+    source: Source, baseline: Path, change: Callable[[RankingRecord], RankingRecord], told: str
+) -> None:
+    check_extent(read_record(baseline), baseline)
+    with pytest.raises(BaselineError, match=re.escape(told)):
+        check_extent(change(fresh_run([source]).record), baseline)
+
+
+def test_a_baseline_without_some_of_the_queries_is_refused(source: Source, baseline: Path) -> None:
+    fresh = fresh_run([source])
+    check_queries(read_record(baseline), fresh, baseline)
+    forged(baseline, lambda raw: raw["sets"]["small"]["queries"].pop())
+    with pytest.raises(BaselineError, match="answers 13 queries of small, not just its 14"):
+        check_queries(read_record(baseline), fresh, baseline)
 
 
 def test_a_baseline_of_other_files_is_refused_with_what_to_do(
@@ -162,16 +264,6 @@ def test_a_loss_needs_to_be_both_sure_and_large(source: Source, baseline: Path) 
     assert judge_ranking(stored, large).passed
 
 
-def test_a_changed_profile_is_named(source: Source, baseline: Path) -> None:
-    stored, fresh = read_record(baseline), fresh_run([source])
-    profile = {**fresh.record.profiles[SYSTEM]}
-    profile["weights"] = {**profile["weights"], "pairs": 0.5}
-    record = replace(fresh.record, profiles={**fresh.record.profiles, SYSTEM: profile})
-    old = stored.profiles[SYSTEM]["weights"].get("pairs", 0.0)
-    (change,) = judge_ranking(stored, replace(fresh, record=record)).changes
-    assert change == f"{SYSTEM}: weight of pairs {old:g} -> 0.5"
-
-
 # The ratchet
 
 
@@ -180,8 +272,9 @@ def test_a_first_baseline_is_written_and_the_same_again_lowers_nothing(
 ) -> None:
     monkeypatch.setattr(updating, "OWN", ("small",))
     path = tmp_path / "deep" / "ranking.json"
-    assert updating.update_ranking(path, {"small": source}) == []
-    assert updating.update_ranking(path, {"small": source}) == []
+    for _ in range(2):
+        found = updating.update_ranking(path, {"small": source})
+        assert found == updating.Update(written=True)
     assert read_record(path).sets["small"].splits == ("test",)
 
 
@@ -189,11 +282,23 @@ def test_a_lower_baseline_is_only_written_on_request(source: Source, baseline: P
     better = with_value(read_record(baseline), 1.1, 1)  # so that what is true now is lower
     write_record(better, baseline)
     before = baseline.read_bytes()
-    lower = updating.update_ranking(baseline, {"small": source})
-    assert lower == [f"{system}: nDCG@10 on small 1.0071 -> 1.0000" for system in better.systems]
+    lower = tuple(f"{system}: nDCG@10 on small 1.0071 -> 1.0000" for system in better.systems)
+    refused = updating.update_ranking(baseline, {"small": source})
+    assert refused == updating.Update(written=False, lower=lower)
     assert baseline.read_bytes() == before
-    assert updating.update_ranking(baseline, {"small": source}, accept_lower=True) == lower
-    assert lowered(better, read_record(baseline)) == lower
+    taken = updating.update_ranking(baseline, {"small": source}, accept_lower=True)
+    assert taken == updating.Update(written=True, lower=lower)
+    assert lowered(better, read_record(baseline)) == list(lower)
+
+
+def test_a_changed_profile_is_accepted_with_the_baseline_where_nothing_is_lower(
+    source: Source, baseline: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ship_edited(monkeypatch, tmp_path / "profiles", "default", halve("tags"))
+    found = updating.update_ranking(baseline, {"small": source})
+    assert (found.written, found.lower) == (True, ())
+    assert [item.subject for item in found.departures] == ["default"]
+    assert judge_ranking(read_record(baseline), fresh_run([source])).passed
 
 
 def test_a_changed_set_counts_as_lower_since_nobody_can_tell(
@@ -201,7 +306,9 @@ def test_a_changed_set_counts_as_lower_since_nobody_can_tell(
 ) -> None:
     with (source.path / "corpus.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(document("d99", "more")) + "\n")
-    (told,) = updating.update_ranking(baseline, {"small": source})
+    found = updating.update_ranking(baseline, {"small": source})
+    assert not found.written
+    (told,) = found.lower
     assert "other files" in told
 
 
@@ -209,7 +316,7 @@ def test_a_damaged_baseline_is_replaced_on_request_and_a_newer_one_never(
     source: Source, baseline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(updating, "OWN", ("small",))
-    newer = edited(baseline, lambda raw: raw.update(format=2)).read_bytes()
+    newer = edited(baseline, lambda raw: raw.update(format=3)).read_bytes()
     with pytest.raises(NewerBaselineError):
         updating.update_ranking(baseline, {"small": source}, accept_lower=True)
     assert baseline.read_bytes() == newer
@@ -218,6 +325,42 @@ def test_a_damaged_baseline_is_replaced_on_request_and_a_newer_one_never(
         updating.update_ranking(baseline, {"small": source})
     updating.update_ranking(baseline, {"small": source}, accept_lower=True)
     assert "small" in read_record(baseline).sets
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from wsmem.evals.catalogue import Source
+from wsmem.evals.gate import updating
+
+def kill(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+when, baseline, folder = sys.argv[1:]
+if when == "writing":
+    write_text = pathlib.Path.write_text
+    pathlib.Path.write_text = lambda path, text, **more: (
+        write_text(path, text[: len(text) // 2], **more), kill()
+    )
+else:
+    pathlib.Path.replace = kill
+source = Source(name="small", path=pathlib.Path(folder))
+updating.update_ranking(pathlib.Path(baseline), {"small": source}, accept_lower=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no SIGKILL")
+@pytest.mark.parametrize("when", ["writing", "replacing"])
+def test_an_update_that_is_killed_leaves_the_old_baseline_and_the_next_one_writes(
+    when: str, source: Source, baseline: Path
+) -> None:
+    write_record(with_value(read_record(baseline), 0.5, 3), baseline)
+    before = baseline.read_bytes()
+    command = [sys.executable, "-c", KILLED, when, str(baseline), str(source.path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert baseline.read_bytes() == before
+    assert updating.update_ranking(baseline, {"small": source}).written
+    assert [path.name for path in baseline.parent.iterdir() if path.name.startswith(".")] == []
 
 
 # Counted work
@@ -277,6 +420,39 @@ def build_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         return type(self).build(entries)
 
     monkeypatch.setattr(Index, "updated", anew)
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw["counts"]["warm"].update(steps=10**9)),
+            "changed by something other",
+            id="counts-by-hand",
+        ),
+        pytest.param(
+            lambda path: edited(path, lambda raw: raw["margins"].update(steps=9.0)),
+            "changed by something other",
+            id="margins-by-hand",
+        ),
+        pytest.param(
+            lambda path: forged(path, lambda raw: raw["margins"].update(steps=9.0)),
+            "more growth than this wsmem",
+            id="wide-margins",
+        ),
+        pytest.param(
+            lambda path: forged(path, lambda raw: raw["counts"].pop("warm")),
+            "something other than",
+            id="without-a-state",
+        ),
+    ],
+)
+def test_counts_that_cannot_be_trusted_are_refused(
+    work_file: Path, damage: Callable[[Path], object], told: str
+) -> None:
+    damage(work_file)
+    with pytest.raises(BaselineError, match=told):
+        read_work(work_file)
 
 
 def test_a_store_of_other_entries_is_refused(counted: WorkRecord, work_file: Path) -> None:

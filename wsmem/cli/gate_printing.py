@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
     from wsmem.evals.comparing import Contest, Subject
     from wsmem.evals.comparison import Comparison
-    from wsmem.evals.gate.judging import RankingVerdict, ShownEntry, Worse
+    from wsmem.evals.gate.evidence import Departure, Kind
+    from wsmem.evals.gate.judging import RankingVerdict
+    from wsmem.evals.gate.updating import Update
     from wsmem.evals.gate.work_baseline import WorkVerdict
+    from wsmem.evals.gate.worse import ShownEntry, Worse
 
 Language = Literal["en", "zh"]
 
@@ -40,11 +43,22 @@ class _Words(NamedTuple):
     work_same: str
     table: tuple[str, ...]
     work_table: tuple[str, ...]
+    departures: dict[Kind, str]
+    unproven: str
+    not_worse: str
+    is_worse: str
+    remedies: dict[Kind, str]
     green: str
     red: str
+    red_unproven: str
     all_queries: str
 
 
+_CHANGED_PROFILE = (
+    "a changed profile needs its evidence: tune again, or try it with --profile; then "
+    "wsmem gate --update"
+)
+_CHANGED_PROFILE_ZH = "改动配置需要证据：重新调优，或先用 --profile 试评；然后 wsmem gate --update"
 _WORDS: dict[Language, _Words] = {
     "en": _Words(
         compared="ranking: {} answers compared with {}",
@@ -64,8 +78,26 @@ _WORDS: dict[Language, _Words] = {
         table=("dataset", "group", "measure", "system", "queries", "units", "before", "now",
                "change", "95 %", "p (Holm)", "would see"),
         work_table=("state", "counted", "recalls", "before", "now", "allowed"),
+        departures={
+            "weights": "the weights of {} changed: {}",
+            "rule": "what counts as a match for {} changed: {}",
+            "terms": "texts become other terms: those of {}",
+            "study": "{} says that a study found it, and the committed study did not: {}",
+        },
+        unproven="what ships is not what the committed evidence is about:",
+        not_worse="nothing of {} got measurably worse",
+        is_worse="{} got worse, see above",
+        remedies={
+            "weights": _CHANGED_PROFILE,
+            "rule": _CHANGED_PROFILE,
+            "terms": "other terms need evidence as well: tune again if weights should follow, then "
+            "wsmem gate --update",
+            "study": "run benchmarks/tune_default.py --ship, or let its provenance say where it "
+            "comes from",
+        },
         green="gate: green",
         red="gate: red",
+        red_unproven="gate: red, for want of evidence (status 3)",
         all_queries="all",
     ),
     "zh": _Words(
@@ -86,8 +118,24 @@ _WORDS: dict[Language, _Words] = {
         table=("数据集", "分组", "指标", "系统", "查询", "单位", "之前", "现在", "变化", "95 %",
                "p (Holm)", "可见差"),
         work_table=("状态", "计数", "召回数", "之前", "现在", "允许"),
+        departures={
+            "weights": "{} 的权重有变：{}",
+            "rule": "{} 的匹配规则有变：{}",
+            "terms": "文本切出的词项有变：{}",
+            "study": "{} 自称由调优得出，但仓库中的调优结果并非如此：{}",
+        },
+        unproven="现有配置与仓库中的证据不符：",
+        not_worse="{} 没有可测出的变差",
+        is_worse="{} 变差，见上",
+        remedies={
+            "weights": _CHANGED_PROFILE_ZH,
+            "rule": _CHANGED_PROFILE_ZH,
+            "terms": "词项变化同样需要证据：如需权重跟进请重新调优，然后 wsmem gate --update",
+            "study": "运行 benchmarks/tune_default.py --ship，或在 provenance 中写明权重来源",
+        },
         green="门禁：通过",
         red="门禁：未通过",
+        red_unproven="门禁：未通过，缺少证据（状态码 3）",
         all_queries="全部",
     ),
 }  # fmt: skip
@@ -110,7 +158,8 @@ def print_ranking(
     """What ranking lost and gained, and the queries behind a loss."""
     words = _WORDS[language]
     say(words.compared.format(found.compared, baseline))
-    say(*(words.changed.format(change) for change in found.changes))
+    if not found.bound:
+        say(*(words.changed.format(_departure(item, words)) for item in found.departures))
     if found.losses:
         say("", words.lost)
         _print_rows(found.losses, words)
@@ -140,9 +189,41 @@ def print_work(found: WorkVerdict, language: Language) -> None:
     say(*(words.changed.format(change) for change in found.changes))
 
 
-def print_end(passed: bool, language: Language) -> None:
-    """The verdict in two words."""
-    say(_WORDS[language].green if passed else _WORDS[language].red)
+def print_evidence(found: RankingVerdict, language: Language) -> None:
+    """What ships without evidence, what became of the figures, and what to do."""
+    words = _WORDS[language]
+    say("", words.unproven, *(f"  {_departure(item, words)}" for item in found.unproven))
+    lost = {about.system for about, _ in found.losses}
+    figures: dict[str, list[str]] = {}
+    for about, row in found.departed:
+        interval = f" [{row.low:+.3f}, {row.high:+.3f}]" if row.low is not None else ""
+        told = f"{about.measure} {number(row.difference, signed=True)}{interval}"
+        figures.setdefault(about.system, []).append(told)
+    for system, parts in figures.items():
+        said = words.is_worse if system in lost else words.not_worse
+        say(f"  {said.format(system)} ({', '.join(parts)})")
+    say(*(f"  {text}" for text in dict.fromkeys(words.remedies[i.kind] for i in found.unproven)))
+
+
+def print_end(language: Language, *, lost: bool, unproven: bool) -> None:
+    """The verdict in a few words."""
+    words = _WORDS[language]
+    say(words.red if lost else words.red_unproven if unproven else words.green)
+
+
+def print_update(name: str, found: Update, claims: Iterable[Departure] = ()) -> None:
+    """What an update accepted, or why it wrote nothing; and claims that no update can make true."""
+    words = _WORDS["en"]
+    for line in found.lower:
+        note(f"{'accepted' if found.written else 'lower'}: {line}")
+    for item in found.departures:
+        note(f"{'accepted' if found.written else 'changed'}: {_departure(item, words)}")
+    if found.written:
+        say(f"{name}: written; commit it to make it count")
+    else:
+        note(f"{name}: left as it is, because that would lower it; --accept-lower writes it")
+    for claim in claims:
+        note(f"the gate stays red: {_departure(claim, words)}; {words.remedies[claim.kind]}")
 
 
 def _print_rows(rows: Iterable[tuple[Subject, Comparison]], words: _Words) -> None:
@@ -181,6 +262,10 @@ def _print_worse(worse: Sequence[Worse], words: _Words, shown: int) -> None:
             f"    {words.first_before}: {_entry(item.first_before, words)}",
             f"    {words.first_now}: {_entry(item.first_now, words)}",
         )
+
+
+def _departure(item: Departure, words: _Words) -> str:
+    return words.departures[item.kind].format(item.subject, ", ".join(item.changes))
 
 
 def _entry(entry: ShownEntry | None, words: _Words) -> str:

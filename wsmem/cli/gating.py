@@ -12,14 +12,16 @@ from wsmem.cli.gate_printing import (
     language_of,
     print_contest,
     print_end,
+    print_evidence,
     print_ranking,
+    print_update,
     print_work,
 )
-from wsmem.cli.output import note, say
 from wsmem.cli.sets import AsJson, Data, DatasetsDir, Jobs, known_sets
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
+    from wsmem.cli.gate_printing import Language
     from wsmem.evals.catalogue import Source
     from wsmem.evals.contestants import Contestant
     from wsmem.evals.gate.judging import RankingVerdict
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "baselines"
 _PARTS = ("ranking", "work")
+LOST, UNPROVEN = 1, 3
+"""How the gate ends beside 0, and 2 for what cannot be judged: something was lost; or nothing was,
+and what ships is not what the committed evidence is about."""
 _ALPHA = 0.005  # wsmem.evals.comparison.ALPHA, which is slow to import; a test sees them agree
 
 
@@ -45,9 +50,19 @@ Work = Annotated[
 OnlyPart = Annotated[
     str | None, typer.Option(metavar="ranking|work", help="Judge one of them alone.")
 ]
+Candidate = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="Judge this profile in the place of `default`, by its figures alone."
+    ),
+]
 Update = Annotated[
     bool,
-    typer.Option("--update", help="Write what is found as the new baseline, unless it is lower."),
+    typer.Option(
+        "--update",
+        help="Write what is found as the new baseline, changed profiles included, unless a figure "
+        "is lower.",
+    ),
 ]
 AcceptLower = Annotated[
     bool,
@@ -59,9 +74,11 @@ AcceptLower = Annotated[
 Shown = Annotated[
     int, typer.Option("--show", metavar="N", min=0, help="How many queries are shown.")
 ]
-Language = Annotated[
+Spoken = Annotated[
     str | None,
-    typer.Option(metavar="zh|en", help="Language of the report. Default: the terminal's."),
+    typer.Option(
+        "--language", metavar="zh|en", help="Language of the report. Default: the terminal's."
+    ),
 ]
 First = Annotated[
     str, typer.Argument(metavar="RUN[::SYSTEM]", help="A run folder: what is to be beaten.")
@@ -94,9 +111,17 @@ Margin = Annotated[float, typer.Option(metavar="D", help="Differences up to this
 SwapSeed = Annotated[int, typer.Option(metavar="S", help="Of sampled swaps and intervals.")]
 
 
+_HELP = """Fail if ranking got worse than a committed baseline, or ships without evidence.
+
+Ends with 0 where all is well; 1 where something was lost, surely and by more than the margin; 3
+where nothing was, but weights or terms are not those whose evidence is committed; 2 where it cannot
+be judged.
+"""
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    app.command("gate", help="Fail if ranking got worse than a committed baseline.")(gate)
+    app.command("gate", help=_HELP)(gate)
     app.command("compare", help="Say which of two systems is better, and how sure that is.")(
         compare
     )
@@ -107,47 +132,59 @@ def gate(
     baseline: Baseline = None,
     work: Work = None,
     only: OnlyPart = None,
+    profile: Candidate = None,
     update: Update = False,
     accept_lower: AcceptLower = False,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
     jobs: Jobs = 1,
     shown: Shown = SHOWN,
-    language: Language = None,
+    language: Spoken = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge, print, and end with 1 where something was lost; 2 where it cannot be judged."""
+    """Judge, print, and end as `_HELP` says."""
     if only is not None and only not in _PARTS:
         raise UnknownNameError("part of the gate", only, _PARTS)
     if accept_lower and not update:
         raise InvalidInputError("--accept-lower allows --update something; nothing is updated")
+    if profile and (update or only == "work"):
+        raise InvalidInputError("--profile tries a ranking; it updates nothing and counts no work")
     spoken = language_of(language)
     ranking_path = Path(baseline) if baseline else _FOLDER / "ranking.json"
     work_path = Path(work) if work else ranking_path.with_name("work.json")
     known = known_sets(data, datasets_dir)
     if update:
-        done = _update(ranking_path, work_path, only, known, jobs=jobs, accept_lower=accept_lower)
-        raise typer.Exit(0 if done else 1)
-    verdicts: dict[str, RankingVerdict | WorkVerdict] = {}
-    if only != "work":
-        ranking = _ranking(ranking_path, known, jobs)
-        verdicts["ranking"] = ranking
-        if not as_json:
-            print_ranking(ranking, str(baseline or ranking_path.name), spoken, shown=shown)
-    if only != "ranking":
-        counted = _work(work_path)
-        verdicts["work"] = counted
-        if not as_json:
-            print_work(counted, spoken)
-    passed = all(verdict.passed for verdict in verdicts.values())
+        status = _update(ranking_path, work_path, only, known, jobs=jobs, accept_lower=accept_lower)
+        raise typer.Exit(status)
+    ranking = _ranking(ranking_path, known, jobs, profile) if only != "work" else None
+    if ranking and not as_json:
+        print_ranking(ranking, str(baseline or ranking_path.name), spoken, shown=shown)
+    counted = _work(work_path) if only != "ranking" and not profile else None
+    if counted and not as_json:
+        print_work(counted, spoken)
+    raise typer.Exit(_end(ranking, counted, spoken, as_json=as_json))
+
+
+def _end(
+    ranking: RankingVerdict | None,
+    counted: WorkVerdict | None,
+    language: Language,
+    *,
+    as_json: bool,
+) -> int:
+    """Say the verdict; the status to end with."""
+    lost = bool((ranking and ranking.losses) or (counted and counted.grown))
+    unproven = bool(ranking and ranking.unproven)
+    status = LOST if lost else UNPROVEN if unproven else 0
     if as_json:
-        _print_json(
-            {"passed": passed} | {name: verdict.to_json() for name, verdict in verdicts.items()}
-        )
-    else:
-        print_end(passed, spoken)
-    if not passed:
-        raise typer.Exit(1)
+        verdicts = {"ranking": ranking, "work": counted}
+        parts = {name: verdict.to_json() for name, verdict in verdicts.items() if verdict}
+        _print_json({"passed": not status, "status": status} | parts)
+        return status
+    if ranking and unproven:
+        print_evidence(ranking, language)
+    print_end(language, lost=lost, unproven=unproven)
+    return status
 
 
 def compare(
@@ -202,21 +239,29 @@ def _contestant(text: str, system: str | None) -> Contestant:
     return Contestant.of_run(Run.load(Path(folder)), named or system)
 
 
-def _ranking(path: Path, known: dict[str, Source], jobs: int) -> RankingVerdict:
-    from wsmem.evals.gate.judging import judge_ranking  # noqa: PLC0415  slow to import
+def _ranking(
+    path: Path, known: dict[str, Source], jobs: int, profile: str | None
+) -> RankingVerdict:
+    from wsmem.evals.gate.checking import (  # noqa: PLC0415  slow to import
+        check_extent,
+        check_queries,
+        check_sets,
+    )
+    from wsmem.evals.gate.evidence import study_departures  # noqa: PLC0415
+    from wsmem.evals.gate.judging import judge_ranking  # noqa: PLC0415
     from wsmem.evals.gate.record import read_record  # noqa: PLC0415
-    from wsmem.evals.gate.running import check_sets, fresh_run  # noqa: PLC0415
+    from wsmem.evals.gate.running import fresh_run_of  # noqa: PLC0415
+    from wsmem.evals.gate.trying import candidate_system, judge_candidate  # noqa: PLC0415
 
     stored = read_record(path)
-    fresh = fresh_run(
-        check_sets(stored, known, path),
-        systems=stored.systems,
-        measures=stored.measures,
-        margins=stored.margins,
-        splits={name: found.splits for name, found in stored.sets.items()},
-        jobs=jobs,
-    )
-    return judge_ranking(stored, fresh)
+    check_extent(stored, path)
+    sources = check_sets(stored, known, path)
+    candidate = candidate_system(profile) if profile else None
+    fresh = fresh_run_of(stored, sources, system=candidate, jobs=jobs)
+    check_queries(stored, fresh, path)
+    if candidate:
+        return judge_candidate(stored, fresh)
+    return judge_ranking(stored, fresh, claims=study_departures())
 
 
 def _work(path: Path) -> WorkVerdict:
@@ -235,29 +280,22 @@ def _update(
     *,
     jobs: int,
     accept_lower: bool,
-) -> bool:
-    """Write new baselines; whether they were written."""
+) -> int:
+    """Write new baselines; the status to end with."""
+    from wsmem.evals.gate.evidence import study_departures  # noqa: PLC0415  slow to import
     from wsmem.evals.gate.updating import update_ranking, update_work  # noqa: PLC0415
 
-    done = True
+    written = True
+    claims = study_departures() if only != "work" else ()
     if only != "work":
-        lower = update_ranking(ranking, known, jobs=jobs, accept_lower=accept_lower)
-        done &= _say_update(ranking, lower, accept_lower=accept_lower)
+        found = update_ranking(ranking, known, jobs=jobs, accept_lower=accept_lower)
+        print_update(ranking.name, found, claims)
+        written &= found.written
     if only != "ranking":
-        lower = update_work(work, accept_lower=accept_lower)
-        done &= _say_update(work, lower, accept_lower=accept_lower)
-    return done
-
-
-def _say_update(path: Path, lower: list[str], *, accept_lower: bool) -> bool:
-    written = accept_lower or not lower
-    for line in lower:
-        note(f"{'accepted' if written else 'lower'}: {line}")
-    if written:
-        say(f"{path.name}: written; commit it to make it count")
-    else:
-        note(f"{path.name}: left as it is, because that would lower it; --accept-lower writes it")
-    return written
+        found = update_work(work, accept_lower=accept_lower)
+        print_update(work.name, found)
+        written &= found.written
+    return LOST if not written else UNPROVEN if claims else 0
 
 
 def _print_json(value: dict[str, Any]) -> None:

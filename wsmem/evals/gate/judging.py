@@ -2,7 +2,8 @@
 
 A loss counts when it is both sure and large: significant by the paired test, corrected over every
 comparison of all systems, and above the margin that the baseline states. What is neither is shown
-for information and never fails the gate.
+for information and is no loss. Apart from that, what ships must be what the baseline's evidence is
+about; see `wsmem.evals.gate.evidence`.
 
 The queries are those of a few workspaces, so what is tested is whether these queries got worse
 beyond the noise of single answers; see `wsmem.evals.comparing` for the unit of the test.
@@ -16,63 +17,22 @@ from typing import TYPE_CHECKING, Any
 from wsmem.evals.comparing import pairings, row_json
 from wsmem.evals.comparison import ALPHA, compare
 from wsmem.evals.contestants import Contestant
-from wsmem.evals.gate.running import splits_of
-from wsmem.evals.measures import Measure
-from wsmem.evals.reading import load_dataset
+from wsmem.evals.gate.evidence import departures
+from wsmem.evals.gate.worse import changed, described, worse_by
 from wsmem.evals.results import MEAN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from wsmem.evals.catalogue import Source
     from wsmem.evals.comparing import Subject
     from wsmem.evals.comparison import Comparison, Pairing
+    from wsmem.evals.gate.evidence import Departure
     from wsmem.evals.gate.record import RankingRecord
     from wsmem.evals.gate.running import FreshRun
+    from wsmem.evals.gate.worse import Worse
 
-_EXCERPT = 90
-"""Characters of an entry's text that are shown."""
 _LOWERED = 5e-5
 """Figures that agree to four decimals are the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownEntry:
-    """The entry that came first."""
-
-    id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worse:
-    """A query that is answered worse than before."""
-
-    dataset: str
-    query: str
-    text: str
-    system: str
-    measure: str
-    before: float
-    after: float
-    first_before: ShownEntry | None
-    """What came first before; `None` where nothing was recalled."""
-    first_now: ShownEntry | None
-    wanted: ShownEntry | None
-    """The best of what is labelled relevant; `None` where nothing should be recalled."""
-
-    @property
-    def loss(self) -> float:
-        """How much worse, above 0."""
-        return abs(self.after - self.before)
-
-    def to_json(self) -> dict[str, Any]:
-        """As printed."""
-        return {
-            name: _entry_json(value) if isinstance(value, ShownEntry) else value
-            for name in self.__slots__
-            for value in (getattr(self, name),)
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +47,15 @@ class RankingVerdict:
     """How many answers gained."""
     compared: int
     """Answers with a value on both sides."""
-    changes: tuple[str, ...]
-    """What is known to differ from when the baseline was made, in words."""
+    departures: tuple[Departure, ...]
+    """Where what ranked is not what the committed evidence is about."""
+    bound: bool
+    """False where something was only tried, so that departures fail nothing."""
     alpha: float
 
     @property
     def losses(self) -> tuple[tuple[Subject, Comparison], ...]:
-        """What fails the gate."""
+        """What is surely worse, and by more than the margin."""
         return tuple(row for row in self.rows if row[1].verdict == "worse")
 
     @property
@@ -102,9 +64,25 @@ class RankingVerdict:
         return tuple(row for row in self.rows if row[1].verdict == "better")
 
     @property
+    def unproven(self) -> tuple[Departure, ...]:
+        """What ships without the evidence for it."""
+        return self.departures if self.bound else ()
+
+    @property
+    def departed(self) -> tuple[tuple[Subject, Comparison], ...]:
+        """Of every system that a departure may have changed, each measure over all there is."""
+        systems = {item.system for item in self.departures if item.kind != "study"}
+        first: dict[tuple[str, str], tuple[Subject, Comparison]] = {}
+        for row in self.rows:
+            about = row[0]
+            if not about.dimension and (None in systems or about.system in systems):
+                first.setdefault((about.system, about.measure), row)
+        return tuple(first.values())
+
+    @property
     def passed(self) -> bool:
-        """Whether nothing was lost that is both sure and large."""
-        return not self.losses
+        """Whether nothing was lost that is both sure and large, and what ships is proven."""
+        return not self.losses and not self.unproven
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as JSON values."""
@@ -112,7 +90,8 @@ class RankingVerdict:
             "passed": self.passed,
             "alpha": self.alpha,
             "compared": self.compared,
-            "changes": list(self.changes),
+            "departures": [item.to_json() for item in self.departures],
+            "unproven": bool(self.unproven),
             "losses": [_row(*row) for row in self.losses],
             "gains": [_row(*row) for row in self.gains],
             "worse": [query.to_json() for query in self.worse],
@@ -122,9 +101,24 @@ class RankingVerdict:
 
 
 def judge_ranking(
-    baseline: RankingRecord, fresh: FreshRun, *, alpha: float = ALPHA, seed: int = 0
+    baseline: RankingRecord,
+    fresh: FreshRun,
+    *,
+    claims: Sequence[Departure] = (),
+    bound: bool = True,
+    alpha: float = ALPHA,
+    seed: int = 0,
 ) -> RankingVerdict:
-    """Compare a fresh run with the baseline of the same sets, systems and measures."""
+    """Compare a fresh run with the baseline of the same sets, systems and measures.
+
+    Args:
+        baseline: What was.
+        fresh: What is.
+        claims: Departures that records do not show: what a profile says and its study does not.
+        bound: Whether departures fail it.
+        alpha: Chance of any false loss or gain.
+        seed: Of sampled swaps and intervals.
+    """
     facts = fresh.facts
     found = []
     for system in baseline.systems:
@@ -139,30 +133,30 @@ def judge_ranking(
             margin=baseline.margins,
         )
     compared = compare([pairing for _, pairing in found], alpha=alpha, seed=seed, resamples=0)
+    departed = (*departures(baseline, fresh.record), *claims)
     rows = [
-        (subject, row if row.verdict == "inconclusive" else _with_interval(row, pairing, seed))
+        (subject, _with_interval(row, pairing, seed) if _is_told(subject, row, departed) else row)
         for (subject, pairing), row in zip(found, compared, strict=True)
     ]
-    changed = list(_changed(baseline, fresh))
-    losing = [item for item in changed if item.lost]
+    answers = list(changed(baseline, fresh))
+    losing = [item for item in answers if item.lost]
     return RankingVerdict(
         rows=tuple(rows),
-        worse=_described(losing, baseline, fresh),
-        better=len(changed) - len(losing),
-        compared=sum(
-            value is not None
-            for found in baseline.sets.values()
-            for answers in found.answers.values()
-            for answer in answers.values()
-            for value in answer.values
-        ),
-        changes=tuple(_circumstances(baseline, fresh.record)),
+        worse=described(losing, baseline, fresh),
+        better=len(answers) - len(losing),
+        compared=baseline.scored,
+        departures=departed,
+        bound=bound,
         alpha=alpha,
     )
 
 
+def _is_told(subject: Subject, row: Comparison, departed: Sequence[Departure]) -> bool:
+    return row.verdict != "inconclusive" or bool(departed and not subject.dimension)
+
+
 def _with_interval(row: Comparison, pairing: Pairing, seed: int) -> Comparison:
-    """A finding with its interval, which takes longer than the test and only findings need."""
+    """A comparison with its interval, which takes longer than the test: for what is told of."""
     (alone,) = compare([pairing], seed=seed)
     return replace(row, low=alone.low, high=alone.high)
 
@@ -182,27 +176,9 @@ def lowered(baseline: RankingRecord, fresh: RankingRecord) -> list[str]:
             new = after.get((dataset, measure))
             if new is None:
                 found.append(f"{system}: {measure} on {dataset} is no longer scored")
-            elif _worse_by(measure, old, new) > _LOWERED:
+            elif worse_by(measure, old, new) > _LOWERED:
                 found.append(f"{system}: {measure} on {dataset} {old:.4f} -> {new:.4f}")
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    dataset: str
-    query: str
-    system: str
-    measure: str
-    before: float
-    after: float
-
-    @property
-    def lost(self) -> bool:
-        return _worse_by(self.measure, self.before, self.after) > 0
-
-
-def _worse_by(measure: str, before: float, after: float) -> float:
-    return before - after if Measure.parse(measure).higher_is_better else after - before
 
 
 def _contestants(
@@ -219,83 +195,6 @@ def _contestants(
         for record in (baseline, fresh.record)
     )
     return before, after
-
-
-def _changed(baseline: RankingRecord, fresh: FreshRun) -> Iterable[_Change]:
-    for name, found in baseline.sets.items():
-        for query, answers in found.answers.items():
-            for system, old in answers.items():
-                new = fresh.record.sets[name].answers[query][system]
-                for place, measure in enumerate(baseline.measures):
-                    before, after = old.values[place], new.values[place]
-                    if before is not None and after is not None and before != after:
-                        yield _Change(name, query, system, measure, before, after)
-
-
-def _described(
-    changes: Sequence[_Change], baseline: RankingRecord, fresh: FreshRun
-) -> tuple[Worse, ...]:
-    """What a reader needs to see of each, those that lost most first."""
-    names = {change.dataset for change in changes}
-    texts = {name: _texts(fresh.sources[name]) for name in names}
-    facts = {(name, fact.id): fact for name in names for fact in fresh.facts[name]}
-    found = []
-    for change in changes:
-        text, fact = texts[change.dataset], facts[change.dataset, change.query]
-        best = min(fact.relevant, key=lambda e: (-fact.relevant[e], e), default=None)
-        old, new = (
-            record.sets[change.dataset].answers[change.query][change.system]
-            for record in (baseline, fresh.record)
-        )
-        found.append(
-            Worse(
-                dataset=change.dataset,
-                query=change.query,
-                text=fact.text,
-                system=change.system,
-                measure=change.measure,
-                before=change.before,
-                after=change.after,
-                first_before=_shown(old.first, text),
-                first_now=_shown(new.first, text),
-                wanted=_shown(best, text),
-            )
-        )
-    return tuple(sorted(found, key=lambda item: -item.loss))  # stable: ties stay in order
-
-
-def _texts(source: Source) -> dict[str, str]:
-    """Of every entry its title and the beginning of its text."""
-    split = splits_of(source.path)[0]  # any: entries are the same
-    dataset = load_dataset(source.path, name=source.name, split=split)
-    return {
-        document.id: " ".join(f"{document.title} {document.text}".split())
-        for document in dataset.documents
-    }
-
-
-def _shown(entry: str | None, texts: Mapping[str, str]) -> ShownEntry | None:
-    if entry is None:
-        return None
-    text = texts.get(entry, "")
-    return ShownEntry(id=entry, text=text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…")
-
-
-def _circumstances(baseline: RankingRecord, fresh: RankingRecord) -> Iterable[str]:
-    if baseline.analysis != fresh.analysis:
-        yield f"texts become other terms: analysis {baseline.analysis} -> {fresh.analysis}"
-    for system, old in baseline.profiles.items():
-        new = fresh.profiles.get(system, {})
-        for key in sorted((old.keys() | new.keys()) - {"weights", "name"}):
-            if old.get(key) != new.get(key):
-                yield f"{system}: {key} {old.get(key)} -> {new.get(key)}"
-        before, after = old.get("weights", {}), new.get("weights", {})
-        for signal in sorted(before.keys() | after.keys()):
-            if before.get(signal) != after.get(signal):
-                yield (
-                    f"{system}: weight of {signal} "
-                    f"{before.get(signal, 0.0):g} -> {after.get(signal, 0.0):g}"
-                )
 
 
 def _means(record: RankingRecord, system: str) -> dict[tuple[str, str], float]:
@@ -316,7 +215,3 @@ def _means(record: RankingRecord, system: str) -> dict[tuple[str, str], float]:
 
 def _row(subject: Subject, found: Comparison) -> dict[str, Any]:
     return {"system": subject.system} | row_json(subject, found)
-
-
-def _entry_json(entry: ShownEntry) -> dict[str, str]:
-    return {"entry": entry.id, "text": entry.text}

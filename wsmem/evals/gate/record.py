@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -18,13 +19,16 @@ from wsmem.evals.manifest import version
 from wsmem.evals.run_folder import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from wsmem.evals.contestants import Scores
 
-FORMAT = 1
+FORMAT = 2
 """Of the file; a newer one is not read, because its figures might be misunderstood."""
+
+BY_HAND = "was changed by something other than the gate"
+"""What is said of a file whose checksum is not that of what it holds."""
 
 _DIGITS = 6
 
@@ -61,6 +65,8 @@ class SetRecord:
     splits: tuple[str, ...]
     """Whose queries were asked: nothing is chosen by a gate, so those of every split may be."""
     checksums: Mapping[str, str]
+    terms: str
+    """Names the terms of all its texts: it differs where any of them gives others."""
     answers: Mapping[str, Mapping[str, Answer]]
     """By query, in the set's order, and system."""
 
@@ -75,13 +81,38 @@ class RankingRecord:
     profiles: Mapping[str, Mapping[str, Any]]
     """Of each system the weight profile that ranked, provenance left out."""
     analysis: str
-    """Names how texts became terms: it differs where any sample text gives other terms."""
+    """Names the terms of a sample in more scripts than the sets have."""
     sets: Mapping[str, SetRecord]
 
     @property
     def systems(self) -> tuple[str, ...]:
         """In the order of the board."""
         return tuple(self.profiles)
+
+    @property
+    def scored(self) -> int:
+        """How many figures it holds."""
+        return sum(
+            value is not None
+            for found in self.sets.values()
+            for answers in found.answers.values()
+            for answer in answers.values()
+            for value in answer.values
+        )
+
+    def only(self, system: str, *, called: str | None = None) -> RankingRecord:
+        """One system of these, under another name if one is given."""
+        name = called or system
+        return replace(
+            self,
+            profiles={name: self.profiles[system]},
+            sets={
+                each: replace(
+                    found, answers={query: {name: a[system]} for query, a in found.answers.items()}
+                )
+                for each, found in self.sets.items()
+            },
+        )
 
     def scores(self, system: str) -> dict[str, dict[str, Scores]]:
         """One system's values by set, query and measure."""
@@ -108,7 +139,7 @@ def write_record(record: RankingRecord, path: Path) -> None:
     stored = _stored(record)
     head = {key: value for key, value in stored.items() if key != "sets"}
     lines = [f"{strict_json(key)}: {strict_json(value)}" for key, value in head.items()]
-    lines.append(f'"checksum": "{_checksum(stored)}"')
+    lines.append(f'"checksum": "{checksum(stored)}"')
     sets = ",\n".join(_set_text(name, found) for name, found in stored["sets"].items())
     write_file(path, "{" + ",\n".join(lines) + f',\n"sets": {{\n{sets}\n}}}}\n')
 
@@ -128,13 +159,11 @@ def read_record(path: Path) -> RankingRecord:
         raise damaged(
             path, f"does not hold what a baseline holds at {where or 'its root'}"
         ) from None
-    if raw.pop("checksum") != _checksum(raw):
-        raise damaged(path, "was changed by something other than the gate")
-    widths = {len(answer) - 1 for each in file.sets.values() for row in each.queries
-              for answer in row[1:]}  # fmt: skip
-    systems = {len(row) - 1 for each in file.sets.values() for row in each.queries}
-    if not widths <= {len(file.measures)} or not systems <= {len(file.profiles)}:
-        raise damaged(path, "has answers of another number of systems or measures than it names")
+    if raw.pop("checksum") != checksum(raw):
+        raise damaged(path, BY_HAND)
+    rows = [row for each in file.sets.values() for row in each.queries]
+    if not all(_is_row(row, len(file.profiles), len(file.measures)) for row in rows):
+        raise damaged(path, "has answers of other systems or measures than it names")
     return RankingRecord(
         measures=file.measures,
         margins=file.margins,
@@ -165,11 +194,13 @@ def read_file(path: Path, supported: int) -> dict[str, Any]:
         raise BaselineError(str(path), "there is no such baseline", remedy) from None
     except (OSError, ValueError) as error:
         raise damaged(path, f"cannot be read ({error})") from None
-    if not isinstance(raw, dict) or not isinstance(raw.get("format"), int):
+    if not isinstance(raw, dict) or type(raw.get("format")) is not int:
         raise damaged(path, "is no baseline")
     if raw["format"] > supported:
         problem = f"is a baseline of format {raw['format']}, and this wsmem reads {supported}"
         raise NewerBaselineError(str(path), problem, "upgrade wsmem")
+    if raw["format"] < supported:
+        raise damaged(path, f"is of the older format {raw['format']}")
     return raw
 
 
@@ -190,7 +221,8 @@ class _Set(BaseModel):
 
     splits: list[str]
     checksums: dict[str, str]
-    queries: list[list[Any]]
+    terms: str
+    queries: Annotated[list[Annotated[list[Any], Field(min_length=2)]], Field(min_length=1)]
 
 
 class _File(BaseModel):
@@ -220,6 +252,7 @@ def _stored(record: RankingRecord) -> dict[str, Any]:
             name: {
                 "splits": list(found.splits),
                 "checksums": dict(found.checksums),
+                "terms": found.terms,
                 "queries": [
                     [query, *(_row(answers[system]) for system in record.systems)]
                     for query, answers in found.answers.items()
@@ -236,21 +269,44 @@ def _row(answer: Answer) -> list[float | str | None]:
 
 def _set_text(name: str, found: Mapping[str, Any]) -> str:
     said = ", ".join(
-        f"{strict_json(key)}: {strict_json(found[key])}" for key in ("splits", "checksums")
+        f"{strict_json(key)}: {strict_json(found[key])}" for key in ("splits", "checksums", "terms")
     )
     rows = ",\n".join(strict_json(row) for row in found["queries"])
     return f'{strict_json(name)}: {{{said}, "queries": [\n{rows}\n]}}'
 
 
-def _checksum(stored: Mapping[str, Any]) -> str:
+def checksum(stored: Mapping[str, Any]) -> str:
+    """Over everything that a baseline holds beside it, whatever the order of the fields."""
     text = json.dumps(stored, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_row(row: Sequence[Any], systems: int, measures: int) -> bool:
+    """Whether it is a query's id, then for each system its values and what came first."""
+    return (
+        isinstance(row[0], str)
+        and len(row) - 1 == systems
+        and all(
+            isinstance(answer, list)
+            and len(answer) - 1 == measures
+            and all(value is None or _is_number(value) for value in answer[:-1])
+            and (answer[-1] is None or isinstance(answer[-1], str))
+            for answer in row[1:]
+        )
+    )
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value)
 
 
 def _set_record(found: _Set, systems: tuple[str, ...]) -> SetRecord:
     return SetRecord(
         splits=tuple(found.splits),
         checksums=found.checksums,
+        terms=found.terms,
         answers={
             query: {
                 system: Answer(values=tuple(answer[:-1]), first=answer[-1])

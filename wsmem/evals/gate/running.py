@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import WsmemError
-from wsmem.evals.card import checksums
 from wsmem.evals.evaluate import evaluate
-from wsmem.evals.gate.record import Answer, BaselineError, RankingRecord, SetRecord, rounded
+from wsmem.evals.gate.record import Answer, RankingRecord, SetRecord, rounded
 from wsmem.evals.measures import FALSE_RECALL
 from wsmem.evals.plan import Plan
-from wsmem.evals.reading import QRELS
+from wsmem.evals.reading import QRELS, load_dataset
 from wsmem.evals.systems.wsmem import GROWN, PREFIX, profile_of
 from wsmem.retrieval.profile import load_profile
 from wsmem.text.analysis import analyze_query, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from wsmem.evals.catalogue import Source
@@ -98,9 +97,12 @@ def fresh_run(
     record = RankingRecord(
         measures=tuple(measures),
         margins={measure: margins.get(measure, 0.0) for measure in measures},
-        profiles={name: _profile(name) for name in systems},
-        analysis=analysis_name(),
-        sets={name: _set_record(found, wanted[name], measures) for name, found in results.items()},
+        profiles={name: shipped_rule(name) for name in systems},
+        analysis=terms_name([_SAMPLE], [_SAMPLE]),
+        sets={
+            source.name: _set_record(source, results[source.name], wanted[source.name], measures)
+            for source in sources
+        },
     )
     return FreshRun(
         record=record,
@@ -112,51 +114,56 @@ def fresh_run(
     )
 
 
+def fresh_run_of(
+    baseline: RankingRecord, sources: Sequence[Source], *, system: str | None = None, jobs: int = 1
+) -> FreshRun:
+    """Ask again what a baseline holds: the same measures and splits, of all its systems or another.
+
+    Raises:
+        RunFailedError: a set or a system gave no figures.
+    """
+    return fresh_run(
+        sources,
+        systems=baseline.systems if system is None else (system,),
+        measures=baseline.measures,
+        margins=baseline.margins,
+        splits={name: found.splits for name, found in baseline.sets.items()},
+        jobs=jobs,
+    )
+
+
 def splits_of(folder: Path) -> tuple[str, ...]:
     """Names of the label files of a set, sorted."""
     return tuple(sorted(path.stem for path in (folder / QRELS).glob("*.tsv")))
 
 
-def check_sets(baseline: RankingRecord, known: Mapping[str, Source], path: Path) -> list[Source]:
-    """The sets that a baseline is about, seen to be the very files it was made from.
-
-    Raises:
-        BaselineError: a set is missing, or one of its files differs.
-    """
-    found = []
-    for name, stored in baseline.sets.items():
-        if name not in known:
-            there = ", ".join(known) or "none"
-            remedy = f"there are: {there}; name their folder by --datasets-dir"
-            raise BaselineError(str(path), f"is about a set {name!r} that is not here", remedy)
-        present = checksums(known[name].path)
-        files = sorted(stored.checksums.keys() | present.keys())
-        other = [file for file in files if present.get(file) != stored.checksums.get(file)]
-        if other:
-            problem = f"was made from other files of {name}: {', '.join(other)} differ"
-            remedy = (
-                "restore them, or, where the set was meant to change, make the baseline anew "
-                "with wsmem gate --update --accept-lower"
-            )
-            raise BaselineError(str(path), problem, remedy)
-        found.append(known[name])
-    return found
+def terms_name(texts: Iterable[str], queries: Iterable[str]) -> str:
+    """A short name of the terms that texts and queries become, their weights and roles included."""
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(repr(terms(text)).encode())
+    for query in queries:
+        asked = analyze_query(query)
+        # Logarithms may differ in their last digit from one machine to another.
+        weighed = [(term.text, round(term.weight, 9), term.role) for term in asked.terms]
+        digest.update(repr((weighed, asked.pairs, asked.letters)).encode())
+    return digest.hexdigest()[:12]
 
 
-def analysis_name() -> str:
-    """A short name of how texts become terms, from what becomes of a sample in many scripts."""
-    said = repr((terms(_SAMPLE), analyze_query(_SAMPLE)))
-    return hashlib.sha256(said.encode()).hexdigest()[:12]
-
-
-def _profile(system: str) -> dict[str, Any]:
+def shipped_rule(system: str) -> dict[str, Any]:
+    """The weight profile that ranks for a system, without where it comes from."""
     stored = load_profile(profile_of(system)).to_json()
     return {key: value for key, value in stored.items() if key != "provenance"}
 
 
 def _set_record(
-    results: Sequence[DatasetResult], splits: tuple[str, ...], measures: Sequence[str]
+    source: Source,
+    results: Sequence[DatasetResult],
+    splits: tuple[str, ...],
+    measures: Sequence[str],
 ) -> SetRecord:
+    documents = load_dataset(source.path, name=source.name, split=splits[0]).documents
+    facts = [fact for result in results for fact in result.facts]
     answers = {
         fact.id: {
             system.system: Answer(
@@ -170,4 +177,12 @@ def _set_record(
         for result in results
         for fact in result.facts
     }
-    return SetRecord(splits=splits, checksums=results[0].checksums, answers=answers)
+    return SetRecord(
+        splits=splits,
+        checksums=results[0].checksums,
+        terms=terms_name(
+            (f"{document.title}\n{document.text}" for document in documents),
+            (fact.text for fact in facts),
+        ),
+        answers=answers,
+    )

@@ -1,9 +1,15 @@
-"""Making baselines anew: a ratchet that goes up by itself and down only on request."""
+"""Making baselines anew: a ratchet that goes up by itself and down only on request.
+
+A profile or terms that differ from those of the baseline are accepted with it and named, unless a
+figure is lower.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wsmem.evals.gate.evidence import departures
 from wsmem.evals.gate.judging import lowered
 from wsmem.evals.gate.record import (
     BaselineError,
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wsmem.evals.catalogue import Source
+    from wsmem.evals.gate.evidence import Departure
     from wsmem.evals.gate.record import RankingRecord
     from wsmem.evals.gate.work import Counted
     from wsmem.evals.gate.work_baseline import WorkBaseline
@@ -32,15 +39,23 @@ _STILL: Mapping[Counted, float] = {"steps": 1.02}
 """What is still the same: any change of a program changes its lines a little."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What an update found."""
+
+    written: bool
+    lower: tuple[str, ...] = ()
+    """What is lower than before, or cannot be told; empty for a first baseline."""
+    departures: tuple[Departure, ...] = ()
+    """What ships and differs from what the baseline was made with; accepted where it is written."""
+
+
 def update_ranking(
     path: Path, known: Mapping[str, Source], *, jobs: int = 1, accept_lower: bool = False
-) -> list[str]:
+) -> Update:
     """Score everything and write it, unless a figure would be lower and that is not accepted.
 
     Sets that changed since cannot be compared, which counts as lower.
-
-    Returns:
-        What is lower than before, or cannot be told; empty for a first baseline.
 
     Raises:
         BaselineError: the present one cannot be read and that is not accepted, or a newer wsmem
@@ -55,12 +70,16 @@ def update_ranking(
         raise BaselineError(str(path), f"needs one of {', '.join(names)}, and none is here", remedy)
     fresh = fresh_run(chosen, jobs=jobs).record
     lower = [] if present is None else _incomparable(present, fresh) + lowered(present, fresh)
-    if accept_lower or not lower:
+    if written := accept_lower or not lower:
         write_record(fresh, path)
-    return lower
+    return Update(
+        written=written,
+        lower=tuple(lower),
+        departures=() if present is None else departures(present, fresh),
+    )
 
 
-def update_work(path: Path, *, accept_lower: bool = False) -> list[str]:
+def update_work(path: Path, *, accept_lower: bool = False) -> Update:
     """Count everything and write it, unless a count would be higher and that is not accepted.
 
     Returns:
@@ -83,9 +102,9 @@ def update_work(path: Path, *, accept_lower: bool = False) -> list[str]:
             ]
         except BaselineError as error:
             more = [error.problem]
-    if accept_lower or not more:
+    if written := accept_lower or not more:
         write_work(fresh, path)
-    return more
+    return Update(written=written, lower=tuple(more))
 
 
 def _present_ranking(path: Path, *, accept_lower: bool) -> RankingRecord | None:

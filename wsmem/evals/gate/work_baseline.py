@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from wsmem.evals.gate.record import BaselineError, damaged, read_file, write_file
+from wsmem.evals.gate.record import (
+    BY_HAND,
+    BaselineError,
+    checksum,
+    damaged,
+    read_file,
+    write_file,
+)
 from wsmem.evals.gate.work import COUNTED, RECALLS, STATES, Counted, State, WorkRecord
 from wsmem.evals.manifest import version
 
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 
 MARGINS: Mapping[Counted, float] = {
     "postings": 0.1,
@@ -134,6 +141,7 @@ def write_work(record: WorkRecord, path: Path) -> None:
         "recalls": RECALLS,
         "counts": record.counts,
     }
+    stored["checksum"] = checksum(stored)
     write_file(path, json.dumps(stored, indent=1) + "\n")
 
 
@@ -154,6 +162,10 @@ def read_work(path: Path) -> WorkBaseline:
         file.recalls != RECALLS or set(file.counts) != set(STATES)
     ):
         raise damaged(path, "counts something other than this wsmem does")
+    if raw.pop("checksum") != checksum(raw):
+        raise damaged(path, BY_HAND)
+    if any(margin > MARGINS[counted] for counted, margin in file.margins.items()):
+        raise damaged(path, "allows more growth than this wsmem does")
     record = WorkRecord(store=file.store, python=file.python, counts=file.counts)
     return WorkBaseline(record=record, margins=file.margins)
 
@@ -168,3 +180,4 @@ class _File(BaseModel):
     margins: dict[Counted, Annotated[float, Field(ge=0)]]
     recalls: dict[State, int]
     counts: dict[State, dict[Counted, Annotated[int, Field(ge=0)]]]
+    checksum: str

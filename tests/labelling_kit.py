@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from wsmem.evals.labelling.folder import LabellingFolder, open_folder
 from wsmem.evals.labelling.judgements import PairKey
+from wsmem.evals.labelling.pooling import Pooling
 from wsmem.evals.labelling.session import Session, SessionReport, work_list
-from wsmem.evals.labelling.sources import Pooling, from_store
+from wsmem.evals.labelling.sources import from_store
 from wsmem.records import MemoryEntry, MemoryMessage, MemoryState
 from wsmem.scopes import workspace_scope
 from wsmem.store.checkpoints import render_checkpoint

@@ -13,9 +13,10 @@ from wsmem.errors import DatasetError, InputFileError, InvalidInputError
 from wsmem.evals.checking import check_dataset
 from wsmem.evals.labelling.folder import PUBLISHED, SETTLED, LabellingFolder, open_folder
 from wsmem.evals.labelling.judgements import Ledger, PairKey, ledger_path
+from wsmem.evals.labelling.pooling import Pooling
+from wsmem.evals.labelling.relabelling import from_dataset
 from wsmem.evals.labelling.session import work_list
 from wsmem.evals.labelling.settling import compile_labels, verdicts
-from wsmem.evals.labelling.sources import Pooling, from_dataset
 from wsmem.evals.labelling.thinness import thinness
 from wsmem.evals.reading import load_dataset
 

@@ -12,7 +12,9 @@ from wsmem.errors import DatasetError, InputFileError, InvalidInputError, Unknow
 from wsmem.evals.checking import check_dataset
 from wsmem.evals.labelling.candidates import query_file, typed, user_messages
 from wsmem.evals.labelling.folder import PUBLISHED, open_folder
-from wsmem.evals.labelling.sources import Pooling, from_dataset, from_store
+from wsmem.evals.labelling.pooling import Pooling
+from wsmem.evals.labelling.relabelling import from_dataset
+from wsmem.evals.labelling.sources import from_store
 from wsmem.evals.reading import load_dataset
 
 if TYPE_CHECKING:

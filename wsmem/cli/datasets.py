@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from wsmem.evals.catalogue import Source
     from wsmem.evals.dataset import Problem
     from wsmem.evals.labelling.candidates import Candidate
-    from wsmem.evals.labelling.sources import MadeReport, Pooling
+    from wsmem.evals.labelling.making import MadeReport
+    from wsmem.evals.labelling.pooling import Pooling
 
 Out = Annotated[str, typer.Option(metavar="DIR", help="The new folder; its name is the set's.")]
 System = Annotated[
@@ -238,7 +239,7 @@ def pool(
 ) -> None:
     """Pool results for a labelled set; its labels become those of the labeller `published`."""
     from wsmem.evals.catalogue import choose  # noqa: PLC0415  slow to import
-    from wsmem.evals.labelling.sources import from_dataset  # noqa: PLC0415
+    from wsmem.evals.labelling.relabelling import from_dataset  # noqa: PLC0415
     from wsmem.evals.reading import load_dataset  # noqa: PLC0415
 
     (source,) = choose([dataset], known_sets(data, datasets_dir))
@@ -354,7 +355,7 @@ def _typed() -> "list[Candidate]":
 
 
 def _pooling(systems: list[str] | None, depth: int, seed: int) -> "Pooling":
-    from wsmem.evals.labelling.sources import Pooling  # noqa: PLC0415  slow to import
+    from wsmem.evals.labelling.pooling import Pooling  # noqa: PLC0415  slow to import
 
     chosen = {"systems": tuple(systems)} if systems else {}
     return Pooling(depth=depth, seed=seed, **chosen)

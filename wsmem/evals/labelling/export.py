@@ -6,27 +6,21 @@ directories of workspaces, and which stand-in is whose.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wsmem.errors import InvalidInputError
 from wsmem.evals.card import checksums
-from wsmem.evals.dataset import Document
 from wsmem.evals.importers.writing import new_folder, write_card
-from wsmem.evals.labelling.folder import open_folder, query_row, write_folder, write_labels
-from wsmem.evals.labelling.pseudonyms import Pseudonyms
+from wsmem.evals.labelling.folder import open_folder, write_folder, write_labels
+from wsmem.evals.labelling.rewriting import Renaming, Rewriting
 from wsmem.evals.labelling.settling import compile_labels
-from wsmem.redaction.redact import redact, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from wsmem.evals.dataset import Query
     from wsmem.evals.labelling.folder import LabellingFolder
-
-_LEFT_OUT = frozenset({"date", "createdAt", "updatedAt"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,148 +60,46 @@ def export(
     words = tuple(names)
     if words and not pseudonymise:
         raise InvalidInputError("names are replaced only when pseudonyms are asked for")
-    compiled = compile_labels(open_folder(path))
-    if not compiled.labels:
+    if not compile_labels(open_folder(path)).labels:
         raise InvalidInputError(f"{path}: nothing was judged yet; nothing was exported")
-    folder = open_folder(path)
-    stand_ins: dict[str, int] = {}
-    rewrite = _Rewrite(folder)
-    if pseudonymise:
-        rewrite = _Renaming(folder, words)
-    documents = [rewrite.document(item) for item in folder.dataset.documents]
-    queries = [rewrite.query(item) for item in folder.dataset.queries]
+    folder = open_folder(path)  # with the labels just compiled
+    rewriting = Renaming(folder, words) if pseudonymise else Rewriting()
+    documents = [rewriting.document(item) for item in folder.dataset.documents]
+    queries = [rewriting.query(item) for item in folder.dataset.queries]
     labels = [
-        (rewrite.query_id(query), rewrite.document_id(document), grade)
+        (rewriting.query_id(query), rewriting.document_id(document), grade)
         for query, grades in folder.dataset.labels.items()
         for document, grade in grades.items()
     ]
     with new_folder(out) as draft:
         write_folder(draft, documents=documents, queries=queries, split=folder.settings.split)
-        (draft / ".gitignore").unlink()
         write_labels(draft, folder.settings.split, labels)
-        _card(folder, draft, out.name, rewrite, licence)
-        for file in (*draft.glob("*.json*"), *draft.glob("qrels/*")):
-            file.chmod(0o644)
-        (draft / "qrels").chmod(0o755)
-    if isinstance(rewrite, _Renaming):
-        given = rewrite.pseudonyms.given
-        folder.save_settings(folder.settings.model_copy(update={"stand_ins": given}))
-        stand_ins = dict(Counter({kind: len(found) for kind, found in given.items()}))
+        _write_card(folder, draft, out.name, licence, told=rewriting.told)
+        _open_up(draft)
+    if pseudonymise:
+        settings = folder.settings.model_copy(update={"stand_ins": rewriting.stand_ins})
+        folder.save_settings(settings)
     return ExportReport(
         folder=out,
         documents=len(documents),
         queries=len(queries),
         labels=len(labels),
-        stand_ins=stand_ins,
+        stand_ins={kind: len(found) for kind, found in rewriting.stand_ins.items()},
     )
 
 
-class _Rewrite:
-    """Lines as they are, secrets redacted once more."""
-
-    def __init__(self, folder: LabellingFolder) -> None:
-        self.folder = folder
-
-    def text(self, text: str) -> str:
-        return redact(text)
-
-    def value(self, value: Any) -> Any:
-        return redact_value(value)
-
-    def scope(self, name: str) -> str:
-        return name
-
-    def document_id(self, name: str) -> str:
-        return name
-
-    def query_id(self, name: str) -> str:
-        return name
-
-    def document(self, item: Document) -> dict[str, Any]:
-        return {
-            "_id": self.document_id(item.id),
-            "title": self.text(item.title),
-            "text": self.text(item.text),
-            "metadata": self._metadata(item),
-        }
-
-    def query(self, item: Query) -> dict[str, Any]:
-        row = query_row(item, answerable=item.answerable)
-        metadata = self._metadata(item) | ({} if item.answerable else {"answerable": False})
-        return row | {
-            "_id": self.query_id(item.id),
-            "text": self.text(item.text),
-            "metadata": metadata,
-        }
-
-    def _metadata(self, item: Document | Query) -> dict[str, Any]:
-        metadata = {name: self.value(value) for name, value in item.metadata.items()}
-        if item.scope is not None:
-            metadata["scope"] = self.scope(item.scope)
-        return metadata
+def _open_up(draft: Path) -> None:
+    """Let everybody read what a labelling folder keeps to its owner, and git see it."""
+    (draft / ".gitignore").unlink()
+    for file in (*draft.glob("*.json*"), *draft.glob("qrels/*")):
+        file.chmod(0o644)
+    (draft / "qrels").chmod(0o755)
 
 
-class _Renaming(_Rewrite):
-    """Lines with stand-ins, and ids that say nothing."""
-
-    def __init__(self, folder: LabellingFolder, names: Iterable[str]) -> None:
-        super().__init__(folder)
-        dataset = folder.dataset
-        self.pseudonyms = Pseudonyms(
-            folder.settings.stand_ins, names=names, directories=folder.settings.scopes.values()
-        )
-        lines: list[Document | Query] = [*dataset.documents, *dataset.queries]
-        scopes = dict.fromkeys(item.scope for item in lines if item.scope is not None)
-        self._scopes = {name: f"scope-{number}" for number, name in enumerate(scopes, start=1)}
-        self._documents = {item.id: f"d{n}" for n, item in enumerate(dataset.documents, start=1)}
-        self._queries = {item.id: f"q{n}" for n, item in enumerate(dataset.queries, start=1)}
-        for item in lines:
-            title = item.title if isinstance(item, Document) else ""
-            for text in (item.text, title, *_texts(item.metadata)):
-                self.pseudonyms.learn(text)
-
-    def text(self, text: str) -> str:
-        return self.pseudonyms.replace(super().text(text))
-
-    def value(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, (list, tuple)):
-            return [self.value(item) for item in value]
-        if isinstance(value, dict):
-            return {key: self.value(item) for key, item in value.items()}
-        return value
-
-    def scope(self, name: str) -> str:
-        return self._scopes[name]
-
-    def document_id(self, name: str) -> str:
-        return self._documents[name]
-
-    def query_id(self, name: str) -> str:
-        return self._queries[name]
-
-    def _metadata(self, item: Document | Query) -> dict[str, Any]:
-        metadata = super()._metadata(item)
-        dates = {name: item.metadata[name] for name in _LEFT_OUT & metadata.keys()}
-        return metadata | dates
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-
-
-def _card(
-    folder: LabellingFolder, draft: Path, name: str, rewrite: _Rewrite, licence: str | None
+def _write_card(
+    folder: LabellingFolder, draft: Path, name: str, licence: str | None, *, told: str
 ) -> None:
-    """The card, with labellers numbered instead of named."""
+    """Write the card if there is one, with labellers numbered instead of named."""
     card = folder.dataset.card
     if card is None:
         return
@@ -216,21 +108,11 @@ def _card(
     for judge in sorted(people, key=len, reverse=True):
         agreement = agreement and agreement.replace(f"by {judge} and", f"by {people[judge]} and")
         agreement = agreement and agreement.replace(f"and {judge},", f"and {people[judge]},")
-    replaced = isinstance(rewrite, _Renaming)
-    description = card.description + (
-        " Names of people, hosts, addresses, users and folders are replaced by stand-ins."
-        if replaced
-        else ""
-    )
-    write_card(
-        draft,
-        card.model_copy(
-            update={
-                "name": name,
-                "licence": licence or card.licence,
-                "agreement": agreement,
-                "description": description,
-                "checksums": checksums(draft),
-            }
-        ),
-    )
+    changes = {
+        "name": name,
+        "licence": licence or card.licence,
+        "agreement": agreement,
+        "description": card.description + told,
+        "checksums": checksums(draft),
+    }
+    write_card(draft, card.model_copy(update=changes))

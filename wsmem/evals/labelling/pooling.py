@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wsmem.errors import SystemUnavailableError
+from wsmem.errors import InvalidInputError, SystemUnavailableError
 from wsmem.evals.entries import pools
 from wsmem.evals.systems.registry import make_system
 
@@ -22,6 +22,19 @@ DEPTH = 10
 """How many results of each system are pooled."""
 SYSTEMS = ("wsmem:default", "wsmem:reference", "bm25", "fts5:bigram", "fts5:trigram", "dense")
 """Systems of different kinds, so that no kind's favourites alone are judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooling:
+    """How a pool is made."""
+
+    systems: tuple[str, ...] = SYSTEMS
+    depth: int = DEPTH
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.depth < 1:
+            raise InvalidInputError(f"a pool of depth {self.depth} is empty; ask for 1 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

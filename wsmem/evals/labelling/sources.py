@@ -1,4 +1,4 @@
-"""From where a set to be labelled comes: scopes of one's own store, or a set there is already.
+"""A set to be labelled, made of scopes of one's own store.
 
 A store is only read: nothing is written, locked or created in it. Deleted entries are left out,
 secrets are redacted in every field, and a workspace holds the user's global entries too, as a
@@ -7,8 +7,8 @@ recall from it would.
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +19,10 @@ from wsmem.evals.dataset import Document
 from wsmem.evals.entries import field_problems
 from wsmem.evals.importers.writing import new_folder
 from wsmem.evals.labelling.candidates import ANY_SCOPE, candidates, choose
-from wsmem.evals.labelling.folder import (
-    PUBLISHED,
-    SETTINGS,
-    LabellingSettings,
-    query_row,
-    write_card_of,
-    write_file,
-    write_folder,
-    write_pool,
-)
-from wsmem.evals.labelling.judgements import Ledger, PairKey, ledger_path
-from wsmem.evals.labelling.pooling import DEPTH, SYSTEMS, pooled, rank_all
+from wsmem.evals.labelling.folder import LabellingSettings, write_folder
+from wsmem.evals.labelling.making import MadeReport, finish, sample
+from wsmem.evals.labelling.pooling import Pooling
 from wsmem.evals.language import language_of
-from wsmem.evals.reading import load_dataset
 from wsmem.scopes import GLOBAL_KEY, candidate_keys
 from wsmem.store.layout import SCOPE_KEY, ScopeRef
 from wsmem.store.store import MemoryStore
@@ -40,7 +30,6 @@ from wsmem.store.store import MemoryStore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from wsmem.evals.dataset import Dataset
     from wsmem.evals.labelling.candidates import Candidate
     from wsmem.records import MemoryEntry
     from wsmem.store.snapshot import ScopeSnapshot
@@ -48,35 +37,6 @@ if TYPE_CHECKING:
 SPLIT = "test"
 QUERIES_WANTED = 200
 _PRIVATE = "private: not for publication"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pooling:
-    """How a pool is made."""
-
-    systems: tuple[str, ...] = SYSTEMS
-    depth: int = DEPTH
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.depth < 1:
-            raise InvalidInputError(f"a pool of depth {self.depth} is empty; ask for 1 or more")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeReport:
-    """What a labelling folder was made of."""
-
-    folder: Path
-    documents: int
-    queries: int
-    pairs: int
-    """How many judgements the whole pool takes."""
-    origins: Mapping[str, int]
-    """Queries by where they come from."""
-    passed_over: Mapping[str, int]
-    """Candidates that are no queries, by reason."""
-    skipped_systems: Mapping[str, str]
 
 
 def from_store(
@@ -113,74 +73,25 @@ def from_store(
     snapshots = _snapshots(store, scopes)
     given = [replace(item, scope=_home_of(item.scope, tuple(snapshots))) for item in further]
     chosen, passed = _questions(store, snapshots, given, messages=messages)
-    chosen = _sample(chosen, limit, pooling.seed)
-    settings = _settings(pooling, {key: item.cwd for key, item in snapshots.items()})
+    chosen = sample(chosen, limit, seed=pooling.seed)
+    settings = LabellingSettings(
+        seed=pooling.seed,
+        depth=pooling.depth,
+        systems=pooling.systems,
+        split=SPLIT,
+        scopes={key: item.cwd for key, item in snapshots.items()},
+    )
     documents = list(_documents(store, snapshots))
     with new_folder(out, mode=0o700) as folder:
         write_folder(folder, documents=documents, queries=_query_rows(chosen), split=SPLIT)
-        pairs, skipped = _finish(folder, settings, _card(out.name, snapshots, chosen), pooling)
+        pairs, skipped = finish(folder, settings, _card(out.name, snapshots, chosen), pooling)
     return MadeReport(
         folder=out,
         documents=len(documents),
         queries=len(chosen),
         pairs=pairs,
-        origins=_count(candidate.origin for candidate in chosen),
+        origins=dict(Counter(candidate.origin for candidate in chosen)),
         passed_over=passed,
-        skipped_systems=skipped,
-    )
-
-
-def from_dataset(
-    source: Dataset, out: Path, *, share: float = 1.0, pooling: Pooling | None = None
-) -> MadeReport:
-    """Make a labelling folder from a labelled set, so that others label it again.
-
-    Its labels become the judgements of the labeller `published`, whom nobody else sees.
-
-    Args:
-        source: The set, with one of its splits.
-        out: The new folder.
-        share: Part of its queries, a seeded sample; 0.2 is enough to measure agreement.
-        pooling: Systems, depth and seed.
-
-    Raises:
-        DatasetError: `out` is there already.
-        InvalidInputError: the share is not above 0 and at most 1.
-        UnknownNameError: there is no such system.
-    """
-    if not 0 < share <= 1:
-        raise InvalidInputError(f"a share is above 0 and at most 1, not {share}")
-    pooling = pooling or Pooling()
-    wanted = max(1, round(share * len(source.queries)))
-    queries = _sample(source.queries, wanted, pooling.seed)
-    settings = _settings(pooling, {}, split=source.split).model_copy(
-        update={"unanswerable": tuple(query.id for query in queries if not query.answerable)}
-    )
-    card = source.card or _card_of_others(out.name, source)
-    with new_folder(out, mode=0o700) as folder:
-        write_folder(
-            folder,
-            documents=(
-                {"_id": d.id, "title": d.title, "text": d.text, "metadata": d.metadata}
-                for d in source.documents
-            ),
-            queries=[query_row(query, answerable=query.answerable) for query in queries],
-            split=source.split,
-        )
-        labels = {query.id: source.labels.get(query.id, {}) for query in queries}
-        ledger = Ledger(ledger_path(folder, PUBLISHED))
-        for query_id, grades in labels.items():
-            for document, grade in grades.items():
-                ledger.record(PairKey(query_id, document), min(grade, 2))
-        about = {"name": out.name, "splits": {source.split: f"{len(queries)} queries"}}
-        pairs, skipped = _finish(folder, settings, card.model_copy(update=about), pooling, labels)
-    return MadeReport(
-        folder=out,
-        documents=len(source.documents),
-        queries=len(queries),
-        pairs=pairs,
-        origins={source.name: len(queries)},
-        passed_over={},
         skipped_systems=skipped,
     )
 
@@ -208,26 +119,6 @@ def _questions(
             str(store.layout.root), None, problem, "give queries by --queries or --typed"
         )
     return chosen, passed
-
-
-def _finish(
-    folder: Path,
-    settings: LabellingSettings,
-    card: Card,
-    pooling: Pooling,
-    judged: Mapping[str, Iterable[str]] | None = None,
-) -> tuple[int, dict[str, str]]:
-    """Write pool, settings and card; the number of pairs and the systems that could not run."""
-    write_card_of(folder, card)
-    dataset = load_dataset(folder, split=settings.split)
-    rankings = rank_all(dataset, dataset.queries, pooling.systems, depth=pooling.depth)
-    if not rankings.by_system:
-        raise InvalidInputError("none of the systems can run here; nothing was made")
-    pool = pooled(rankings, dataset.queries, seed=pooling.seed, further=judged or {})
-    write_pool(folder, pool)
-    used = settings.model_copy(update={"systems": tuple(rankings.by_system)})
-    write_file(folder / SETTINGS, used.model_dump_json(indent=2) + "\n")
-    return sum(map(len, pool.values())), dict(rankings.skipped)
 
 
 def _snapshots(store: MemoryStore, wanted: Sequence[str]) -> dict[str, ScopeSnapshot]:
@@ -310,24 +201,6 @@ def _query_rows(chosen: Sequence[Candidate]) -> list[dict[str, Any]]:
     return rows
 
 
-def _sample(items: Sequence[Any], limit: int, seed: int) -> list[Any]:
-    """A seeded sample in the order of the whole."""
-    if len(items) <= limit:
-        return list(items)
-    kept = sorted(random.Random(seed).sample(range(len(items)), limit))
-    return [items[place] for place in kept]
-
-
-def _settings(pooling: Pooling, scopes: dict[str, str], *, split: str = SPLIT) -> LabellingSettings:
-    return LabellingSettings(
-        seed=pooling.seed,
-        depth=pooling.depth,
-        systems=pooling.systems,
-        split=split,
-        scopes=scopes,
-    )
-
-
 def _card(name: str, snapshots: Mapping[str, ScopeSnapshot], chosen: Sequence[Candidate]) -> Card:
     languages = {language_of(candidate.text) for candidate in chosen} - {None}
     return Card(
@@ -350,25 +223,3 @@ def _card(name: str, snapshots: Mapping[str, ScopeSnapshot], chosen: Sequence[Ca
             "is unjudged, so report Judged@k beside every score."
         ),
     )
-
-
-def _card_of_others(name: str, source: Dataset) -> Card:
-    return Card(
-        name=name,
-        title=f"{source.name}, labelled again",
-        language=tuple(sorted({query.lang for query in source.queries if query.lang})) or ("en",),
-        licence="as stated by its source",
-        source=f"The set {source.name}.",
-        description=f"Queries of split {source.split} with a pool to be judged.",
-        authors=("the authors of the set",),
-        checksums={},
-        intended_use="Measuring how far labellers agree.",
-        limits="What its source says.",
-    )
-
-
-def _count(names: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return counts

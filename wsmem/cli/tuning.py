@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
+    from wsmem.evals.tuning.planning import Step
     from wsmem.evals.tuning.run import TuningRun
     from wsmem.evals.tuning.space import Space
-    from wsmem.evals.tuning.study import Step
     from wsmem.evals.tuning.tuner import OnProgress
 
 
@@ -164,7 +164,7 @@ def _held(text: str) -> tuple[str, float]:
 
 
 def _steps(wanted: list[str] | None) -> tuple[Step, ...]:
-    from wsmem.evals.tuning.study import STEPS  # noqa: PLC0415
+    from wsmem.evals.tuning.planning import STEPS  # noqa: PLC0415
 
     for name in wanted or ():
         if name not in (*STEPS, "none"):

@@ -11,14 +11,15 @@ import ast
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from wsmem.errors import MissingExtraError, RunFolderError, WsmemError
+from wsmem.errors import MissingExtraError, WsmemError
 from wsmem.evals.run import Run
+from wsmem.evals.run_folder import KEPT, kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 CHECKED = "NBVAL_CHECK_OUTPUT"
 """The comment by which a cell is compared even when nbval is asked to be lax."""
@@ -105,11 +106,7 @@ def saved_run(name: str) -> Run:
     Raises:
         RunFolderError: there is no such run, or no checkout around this installation.
     """
-    folder = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / name
-    if not folder.is_dir():
-        remedy = "use a checkout of wsmem, or Run.load with the path of a run"
-        raise RunFolderError(str(folder), "there is no such run", remedy)
-    return Run.load(folder)
+    return Run.load(kept(KEPT / name, made_by="make refresh"))
 
 
 def notebook_paths(folder: Path) -> list[Path]:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from _typeshed import DataclassInstance
+
     from wsmem.evals.intervals import Interval
     from wsmem.evals.plan import Plan
     from wsmem.evals.worst import WorstQuery
+
+    class HasInterval(DataclassInstance, Protocol):
+        """A row of any board."""
+
+        @property
+        def interval(self) -> Interval: ...
+
 
 EVERY_SYSTEM = "*"
 """Stands for all systems where a whole dataset was skipped."""
@@ -47,12 +56,7 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """The figure in seven fields, rounded; `None` is what cannot be scored."""
-        return {
-            "dataset": self.dataset,
-            "system": self.system,
-            "measure": self.measure,
-            **figures(self.interval),
-        }
+        return row_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +73,7 @@ class SliceRow:
 
     def to_json(self) -> dict[str, Any]:
         """As stored."""
-        return {
-            "dataset": self.dataset,
-            "system": self.system,
-            "dimension": self.dimension,
-            "slice": self.slice,
-            "measure": self.measure,
-            **figures(self.interval),
-        }
+        return row_json(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,9 +178,11 @@ class Evaluation:
         return any(row.interval.value is not None for row in self.rows)
 
 
-def figures(interval: Interval) -> dict[str, Any]:
-    """Value, bounds and number of queries of an interval, rounded for print and storage."""
-    return {
+def row_json(row: HasInterval) -> dict[str, Any]:
+    """What a row is about, field by field, then value, bounds and n of its interval, rounded."""
+    interval = row.interval
+    about = {each.name: getattr(row, each.name) for each in fields(row) if each.name != "interval"}
+    return about | {
         "value": _rounded(interval.value),
         "low": _rounded(interval.low),
         "high": _rounded(interval.high),

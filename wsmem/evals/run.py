@@ -24,6 +24,7 @@ from wsmem.evals.results import QueryFacts
 from wsmem.evals.run_folder import (
     MANIFEST,
     RunKind,
+    drop_earlier,
     free_stem,
     write_json,
     write_lines,
@@ -70,9 +71,7 @@ def write_run(evaluation: Evaluation, folder: Path) -> Run:
         RunFolderError: the folder cannot be used.
     """
     claim(folder)
-    (folder / MANIFEST).unlink(missing_ok=True)  # a folder with a manifest is a whole run
-    for stale in (*folder.glob(f"{QUERIES}/*.jsonl"), *folder.glob(f"{RESULTS}/*.jsonl")):
-        stale.unlink()
+    drop_earlier(folder, QUERIES, RESULTS)
     files: dict[str, Any] = {}
     for dataset in evaluation.datasets:
         stem = free_stem(folder / QUERIES, dataset.name)

@@ -10,14 +10,16 @@ import json
 import re
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import RunFolderError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
+KEPT = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+"""Where the repository keeps the runs that its notebooks and tests read."""
 MANIFEST = "manifest.json"
 """The file that makes a folder a run: it is written last, and removed before a run is replaced."""
 
@@ -132,6 +134,26 @@ class RunKind:
             return self.read(folder / MANIFEST).get("kind")
         except RunFolderError:
             return unread
+
+
+def drop_earlier(folder: Path, *parts: str) -> None:
+    """Remove an earlier run's manifest, without which a folder is no run, then lines in parts."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+    for part in parts:
+        for stale in folder.glob(f"{part}/*.jsonl"):
+            stale.unlink()
+
+
+def kept(path: Path, *, made_by: str, what: str = "run") -> Path:
+    """The path of something that the repository keeps.
+
+    Raises:
+        RunFolderError: it is not there, or no checkout is around this installation.
+    """
+    if not path.exists():
+        remedy = f"use a checkout of wsmem; {made_by} makes it"
+        raise RunFolderError(str(path), f"there is no such {what}", remedy)
+    return path
 
 
 def strict_json(value: Any, *, indent: int | None = None) -> str:

@@ -10,18 +10,16 @@ from tuning_kit import drawn_duels
 from wsmem.evals.ledger import Ledger
 from wsmem.evals.tuning import study
 from wsmem.evals.tuning.objective import Objective
+from wsmem.evals.tuning.planning import STEPS, groups, units
 from wsmem.evals.tuning.search import SAMPLERS, Found, Search, trial_value
 from wsmem.evals.tuning.space import CAP, SHARE, Space
 from wsmem.evals.tuning.study import (
-    STEPS,
     Result,
     Unit,
     carry_out,
-    groups,
     parameters_value,
     simplified,
     thinned,
-    units,
     work,
     write_duels,
 )

@@ -17,7 +17,7 @@ import numpy as np
 from wsmem.evals.distillation.judging import KINDS
 from wsmem.evals.distillation.measures import USAGE
 from wsmem.evals.intervals import Interval, Resampler, wilson
-from wsmem.evals.results import figures
+from wsmem.evals.results import row_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,13 +47,7 @@ class DistillRow:
 
     def to_json(self) -> dict[str, Any]:
         """The figure in eight fields, rounded; `None` is what cannot be scored."""
-        return {
-            "dataset": self.dataset,
-            "distiller": self.distiller,
-            "slice": self.slice,
-            "measure": self.measure,
-            **figures(self.interval),
-        }
+        return row_json(self)
 
 
 def slices_of(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wsmem.errors import RunFolderError
 from wsmem.evals.distillation.run import DistillRun
+from wsmem.evals.run_folder import KEPT, kept
 
-FOLDER = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "distill"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER = KEPT / "distill"
 RUN = "run"
 """The folder of the run in there."""
 
-_REMEDY = "use a checkout of wsmem; benchmarks/refresh_distill.py makes it"
+_MAKER = "benchmarks/refresh_distill.py"
 
 
 def kept_cassette(name: str) -> Path:
@@ -20,10 +23,7 @@ def kept_cassette(name: str) -> Path:
     Raises:
         RunFolderError: there is none, or no checkout around this installation.
     """
-    path = FOLDER / f"{name}.jsonl"
-    if not path.is_file():
-        raise RunFolderError(str(path), "there is no such cassette", _REMEDY)
-    return path
+    return kept(FOLDER / f"{name}.jsonl", made_by=_MAKER, what="cassette")
 
 
 def kept_run() -> DistillRun:
@@ -32,6 +32,4 @@ def kept_run() -> DistillRun:
     Raises:
         RunFolderError: there is none, or no checkout around this installation.
     """
-    if not (FOLDER / RUN).is_dir():
-        raise RunFolderError(str(FOLDER / RUN), "there is no such run", _REMEDY)
-    return DistillRun.load(FOLDER / RUN)
+    return DistillRun.load(kept(FOLDER / RUN, made_by=_MAKER))

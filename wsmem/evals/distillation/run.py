@@ -27,6 +27,7 @@ from wsmem.evals.pages import FILE
 from wsmem.evals.run_folder import (
     MANIFEST,
     RunKind,
+    drop_earlier,
     free_stem,
     write_json,
     write_lines,
@@ -66,9 +67,7 @@ def write_run(evaluation: DistillEvaluation, folder: Path) -> DistillRun:
         RunFolderError: the folder cannot be used.
     """
     KIND.claim(folder)
-    (folder / MANIFEST).unlink(missing_ok=True)  # a folder with a manifest is a whole run
-    for stale in (*folder.glob(f"{CASES}/*.jsonl"), *folder.glob(f"{RESULTS}/*.jsonl")):
-        stale.unlink()
+    drop_earlier(folder, CASES, RESULTS)
     measures = tuple(MEASURES.values())
     files: dict[str, dict[str, Any]] = {}
     for cases in evaluation.plan.sets:

@@ -14,10 +14,8 @@ import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import RunFolderError
 from wsmem.evals.card import checksums
 from wsmem.evals.extras import optional
 from wsmem.evals.intervals import CONFIDENCE, RESAMPLES
@@ -25,10 +23,11 @@ from wsmem.evals.latency.bench import ORDER, TABLES, Tables
 from wsmem.evals.latency.plan import STATES
 from wsmem.evals.manifest import circumstances
 from wsmem.evals.pages import FILE
-from wsmem.evals.run_folder import MANIFEST, RunKind, write_json, write_tables
+from wsmem.evals.run_folder import KEPT, MANIFEST, RunKind, kept, write_json, write_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     import pandas as pd
 
@@ -153,10 +152,7 @@ def kept_run() -> LatencyRun:
     Raises:
         RunFolderError: there is none, or no checkout around this installation.
     """
-    folder = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "latency"
-    if not folder.is_dir():
-        remedy = "use a checkout of wsmem; benchmarks/refresh_latency.py makes it"
-        raise RunFolderError(str(folder), "there is no such run", remedy)
+    folder = kept(KEPT / "latency", made_by="benchmarks/refresh_latency.py")
     return LatencyRun.load(folder)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wsmem.evals.tuning.planning import CURVE, FIT, FOLD, WITHOUT, groups
 from wsmem.evals.tuning.space import THRESHOLD
-from wsmem.evals.tuning.study import CURVE, FIT, FOLD, WITHOUT, groups, parameters_value
+from wsmem.evals.tuning.study import parameters_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

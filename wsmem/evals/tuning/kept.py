@@ -7,14 +7,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wsmem.errors import RunFolderError
-from wsmem.evals.run_folder import MANIFEST, write_json
+from wsmem.evals.run_folder import KEPT, MANIFEST, kept, write_json
 from wsmem.evals.tuning.run import PROFILE, RESULTS, TuningRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FOLDER = Path(__file__).resolve().parents[3] / "benchmarks" / "results" / "tuning"
+FOLDER = KEPT / "tuning"
 
 
 def kept_study() -> TuningRun:
@@ -23,10 +22,7 @@ def kept_study() -> TuningRun:
     Raises:
         RunFolderError: there is none, or no checkout around this installation.
     """
-    if not FOLDER.is_dir():
-        remedy = "use a checkout of wsmem; benchmarks/tune_default.py makes it"
-        raise RunFolderError(str(FOLDER), "there is no such run", remedy)
-    return TuningRun.load(FOLDER)
+    return TuningRun.load(kept(FOLDER, made_by="benchmarks/tune_default.py"))
 
 
 def keep(run: TuningRun, folder: Path, *, command: Sequence[str]) -> TuningRun:

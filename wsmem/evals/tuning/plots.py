@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wsmem.evals.plots import MARKERS, PALETTE, Chart, Drawing, drawable
 from wsmem.evals.tables import Cell, Line
-from wsmem.evals.tuning.study import CURVE, FOLD, SAMPLER
+from wsmem.evals.tuning.planning import CURVE, FOLD, SAMPLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

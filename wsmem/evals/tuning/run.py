@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.evals.ledger import LEDGER
 from wsmem.evals.pages import FILE
-from wsmem.evals.run_folder import MANIFEST, RunKind, write_json, write_lines, write_tables
+from wsmem.evals.run_folder import (
+    MANIFEST,
+    RunKind,
+    drop_earlier,
+    write_json,
+    write_lines,
+    write_tables,
+)
 from wsmem.evals.tuning.study import Result
 
 if TYPE_CHECKING:
@@ -55,10 +62,8 @@ def write_run(
     curve: Sequence[Mapping[str, Any]],
 ) -> TuningRun:
     """Write a finished study; the files of an earlier one in the folder are replaced."""
-    (folder / MANIFEST).unlink(missing_ok=True)  # a folder with a manifest is a whole run
+    drop_earlier(folder, QUERIES)
     (folder / QUERIES).mkdir(exist_ok=True)
-    for stale in (folder / QUERIES).glob("*.jsonl"):
-        stale.unlink()
     for item in figures:
         write_lines(folder / QUERIES / f"{item.dataset}-{item.split}.jsonl", _query_rows(item))
     results = {

@@ -1,29 +1,22 @@
-"""A tuning study: which searches are made, for what, and what each of them found.
-
-- `fit`: on all sets, which gives the profile.
-- `fold:GROUP`: without one group of sets, to be scored on them. Sets that share texts are a group.
-- `without:SIGNAL`: on all sets without a signal, the rest searched again: what it is worth.
-- `curve:N:DRAW`: on N groups drawn at random, to see whether more data would help.
-- `sampler:NAME:SEED`: on all sets by each sampler with as many trials, to see which earns its keep.
+"""The searches of a tuning study: how one is carried out, and all of them, and what they find.
 
 Every search is a unit of work for `wsmem.evals.workers`; finished ones are in the run's ledger.
 """
 
 from __future__ import annotations
 
-import random
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import InvalidInputError
 from wsmem.evals.ledger import unit_key
 from wsmem.evals.tuning.duels import load_duels, save_duels
-from wsmem.evals.tuning.search import SAMPLERS, Found, Search, Storage, trial_value
+from wsmem.evals.tuning.search import Found, Search, Storage, trial_value
 from wsmem.evals.tuning.space import CAP, SHARE
 from wsmem.evals.workers import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from wsmem.evals.ledger import Ledger
@@ -32,16 +25,8 @@ if TYPE_CHECKING:
     from wsmem.evals.tuning.space import Parameters, Space
     from wsmem.evals.workers import Shared, Workers
 
-Step = Literal["folds", "ablation", "curve", "samplers", "peers"]
-STEPS: tuple[Step, ...] = get_args(Step)
-"""What a study does besides the fit."""
-
-FIT, FOLD, WITHOUT, CURVE, SAMPLER = "fit", "fold", "without", "curve", "sampler"
 DIGITS, _MOST_DIGITS = 3, 8
 """Significant digits of what is found, more only where fewer would cost something."""
-CURVE_DRAWS = 5
-CURVE_SIZES = (1, 2, 4, 8, 16, 32)
-SAMPLER_SEEDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,97 +186,6 @@ def thinned(values: Sequence[float], *, most: int = 100) -> tuple[float, ...]:
     if count <= most:
         return tuple(values)
     return tuple(values[round((at + 1) * count / most) - 1] for at in range(most))
-
-
-def groups(sets: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Sets by group, in the order of the first of each: names that begin alike up to a hyphen.
-
-    `madial-zh` and `madial-en` are translations of one another, `locomo-turns` and
-    `locomo-observations` share their questions: neither is unseen after tuning on the other. Where
-    that leaves a single group, nothing could be left out, and every set is a group of its own.
-    """
-    names = tuple(sets)
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(name.split("-", 1)[0], []).append(name)
-    if len(found) == 1:
-        return {name: (name,) for name in names}
-    return {name: tuple(members) for name, members in found.items()}
-
-
-def group_by_set(sets: Iterable[str]) -> dict[str, str]:
-    """The group of each set."""
-    return {name: group for group, members in groups(sets).items() for name in members}
-
-
-def units(
-    base: Unit,
-    *,
-    steps: Sequence[Step],
-    data: str = "",
-    storage: str | None = None,
-    shared: bool = False,
-) -> list[Unit]:
-    """Every search of a study, longest first where that is known.
-
-    Args:
-        base: The fit.
-        steps: What to do besides.
-        data: Stands for the content of the duels' file.
-        storage: Where trials are kept; `None` keeps them in memory.
-        shared: Whether other commands work on the same searches in there.
-    """
-    parts = groups(base.sets)
-    found = [base]
-    if "folds" in steps and len(parts) > 1:
-        found += [
-            replace(base, name=f"{FOLD}:{group}", sets=_left(base.sets, members))
-            for group, members in parts.items()
-        ]
-    if "ablation" in steps and len(base.space.signals) > 1:
-        weighed = {*base.space.start.weights}
-        found += [
-            replace(base, name=f"{WITHOUT}:{signal}", space=base.space.without(signal))
-            for signal in base.space.signals
-            if signal != base.space.anchor or weighed & {*base.space.signals} - {signal}
-        ]
-    if "curve" in steps:
-        found += _curve(base, parts)
-    if "samplers" in steps:
-        found += [
-            replace(
-                base,
-                name=f"{SAMPLER}:{sampler}:{seed}",
-                search=replace(base.search, sampler=sampler, seed=seed),
-            )
-            for sampler in SAMPLERS
-            for seed in range(base.search.seed, base.search.seed + SAMPLER_SEEDS)
-        ]
-    if storage is None:
-        return found
-    return [
-        replace(unit, storage=Storage(place=storage, study=unit.study(data, shared=shared)))
-        for unit in found
-    ]
-
-
-def _curve(base: Unit, parts: Mapping[str, tuple[str, ...]]) -> list[Unit]:
-    """Searches on growing numbers of groups; each draw grows by adding to itself."""
-    names = sorted(parts)
-    found = []
-    for draw in range(CURVE_DRAWS):
-        shuffled = random.Random(f"{base.search.seed}/{draw}").sample(names, len(names))
-        for size in CURVE_SIZES:
-            if size >= len(names):
-                break
-            kept = {member for name in shuffled[:size] for member in parts[name]}
-            sets = tuple(name for name in base.sets if name in kept)
-            found.append(replace(base, name=f"{CURVE}:{size}:{draw}", sets=sets))
-    return found
-
-
-def _left(sets: Sequence[str], out: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name for name in sets if name not in out)
 
 
 def carry_out(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from wsmem.evals.tuning.planning import FIT, FOLD
 from wsmem.evals.tuning.space import CAP, SHARE
-from wsmem.evals.tuning.study import FIT, FOLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,18 +24,10 @@ from wsmem.evals.tuning.duels import cached_duels, stacked
 from wsmem.evals.tuning.findings import ablation, learning_curve
 from wsmem.evals.tuning.objective import Objective
 from wsmem.evals.tuning.peers import REFERENCE, VARIANTS, score_peers
+from wsmem.evals.tuning.planning import FIT, FOLD, STEPS, group_by_set, units
 from wsmem.evals.tuning.run import CACHE, JOURNAL, KIND, write_run
 from wsmem.evals.tuning.search import Search
-from wsmem.evals.tuning.study import (
-    FIT,
-    FOLD,
-    STEPS,
-    Unit,
-    carry_out,
-    group_by_set,
-    units,
-    write_duels,
-)
+from wsmem.evals.tuning.study import Unit, carry_out, write_duels
 from wsmem.evals.workers import open_workers
 from wsmem.retrieval.profile import load_profile
 from wsmem.retrieval.signals import NAMES
@@ -49,9 +41,10 @@ if TYPE_CHECKING:
     from wsmem.evals.tuning.cached import CachedSet
     from wsmem.evals.tuning.duels import Duels
     from wsmem.evals.tuning.peers import PeerScores
+    from wsmem.evals.tuning.planning import Step
     from wsmem.evals.tuning.run import TuningRun
     from wsmem.evals.tuning.space import Space
-    from wsmem.evals.tuning.study import Result, Step
+    from wsmem.evals.tuning.study import Result
     from wsmem.retrieval.profile import Profile
 
     OnProgress = Callable[[str, float], None]

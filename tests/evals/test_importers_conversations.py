@@ -72,7 +72,7 @@ def test_locomo_turns_carry_speaker_caption_and_date(tmp_path: Path) -> None:
     }
     assert folder.documents["conv-1/D1:1"].metadata["date"] == "2023-05-08T13:56:00"
     assert {document.scope for document in folder.documents.values()} == {"conv-1"}
-    assert (report.passages, report.questions, report.labels) == (3, 4, 5)
+    assert (report.documents, report.queries, report.labels) == (3, 4, 5)
 
 
 def test_locomo_evidence_with_slips_is_mended_and_what_has_none_is_left_out(
@@ -361,4 +361,4 @@ def test_an_existing_folder_is_never_written_into(tmp_path: Path) -> None:
 def test_a_limit_keeps_the_first_questions_and_all_passages(tmp_path: Path) -> None:
     file = write_json(tmp_path / "locomo10.json", locomo(*QUESTIONS))
     report = import_source(source_named("locomo"), [file], tmp_path / "set", limit=2)
-    assert (report.passages, report.questions) == (3, 2)
+    assert (report.documents, report.queries) == (3, 2)

@@ -127,7 +127,7 @@ def test_trajectories_that_are_numbered_alike_are_kept_apart(tmp_path: Path) -> 
         "High-simple-roles-7/q3",
         "High-simple-roles-7~2/q3",
     ]
-    assert report.questions == 3
+    assert report.queries == 3
 
 
 def test_a_question_without_a_target_is_left_out(tmp_path: Path) -> None:

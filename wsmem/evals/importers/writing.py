@@ -36,8 +36,8 @@ class ImportReport:
     """What was written, and what was left out."""
 
     folder: Path
-    passages: int
-    questions: int
+    documents: int
+    queries: int
     unanswerable: int
     labels: int
     left_out: Mapping[str, int]
@@ -85,8 +85,8 @@ def import_source(
         write_card(folder, card)
     return ImportReport(
         folder=out,
-        passages=len(writer.passages),
-        questions=sum(writer.questions.values()),
+        documents=len(writer.passages),
+        queries=sum(writer.questions.values()),
         unanswerable=writer.unanswerable,
         labels=writer.labels,
         left_out={why: count for why, count in request.left_out.items() if count},

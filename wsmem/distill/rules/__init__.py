@@ -16,6 +16,7 @@ again, one that was kept by mistake is believed for months.
 | `answers` | short answers that pick an option or take up a proposal |
 | `facts` | facts that are announced, or that stand in the way of an offer |
 | `targets` | which existing entry a correction is about, if exactly one |
+| `contrasts` | in what a claim and a clause of an entry differ |
 | `writing` | content, title, tags and terms of a memory |
 | `scoping` | whether a statement holds everywhere or in this project |
 """

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from wsmem.distill.rules import writing
+from wsmem.distill.rules.contrasts import other_owner
 from wsmem.distill.rules.corrections import Correction, correction_in
 from wsmem.distill.rules.hearing import Heard, Turn, hear, restates, turns_of
 from wsmem.distill.rules.lexicon import says
 from wsmem.distill.rules.retorts import retort_in
 from wsmem.distill.rules.scoping import scope_of
-from wsmem.distill.rules.targets import find_target, other_owner
+from wsmem.distill.rules.targets import find_target
 from wsmem.distill.rules.words import subject_words
 from wsmem.operations.contract import DistillOutput
 from wsmem.operations.differences import relation

@@ -7,21 +7,27 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wsmem.distill.rules.contrasts import (
+    BARE_NUMBER,
+    elsewhere,
+    flips,
+    other_identifier,
+    other_owner,
+    other_predicate,
+    owner_of,
+    same_kind_of_value,
+)
 from wsmem.distill.rules.corrections import old_phrases
 from wsmem.distill.rules.lexicon import pattern, says
 from wsmem.distill.rules.words import (
-    identifiers_in,
     names_in,
     qualified_apart,
     subject_words,
     unknown_words,
 )
 from wsmem.operations.evidence import MIN_QUOTE_WEIGHT, weight
-from wsmem.operations.numerals import quantities
-from wsmem.operations.polarity import polarity
 from wsmem.text.normalize import nfkc, normalize_text
 from wsmem.text.scripts import cjk_run
-from wsmem.text.stemming import stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,25 +45,9 @@ _CONFLICT_WORDS = 2
 _FLIP_SHARE = 0.5
 """Least share of a clause's words that a sentence repeats when only the polarity differs."""
 
-_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
-_CALENDAR = (
-    re.compile(
-        r"(?:周|星期|礼拜)[一二三四五六日天]|(?i:\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b)"
-    ),
-    re.compile(rf"(?i:\b\d{{1,2}} (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b)"),
-)
-"""Days of the week and days of the year: one takes the place of another of its kind."""
 _AIM = re.compile(r"\bfor\s", re.IGNORECASE)
-_BARE_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*[A-Za-z])")
 _MARKS = re.compile(r"[，,；;：:。]|\s[—-]\s")
-_PLACED = re.compile(r"([^，,。；;]{2,12}?)(?:就|是|都)?(?:在|位于)(?![用跑做])([^，,。；;]{2,12})")
 _NOWADAYS = re.compile(r"^\s*(?:现在|目前|如今|now,? )\s*", re.IGNORECASE)
-_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SMALL_NUMBER = re.compile(rf"\b(?:{'|'.join(_SMALL)})\b", re.IGNORECASE)
-_NOUN_BEHIND = re.compile(
-    r" ?(?!now|and|or|as|in|at|on|for|to|with|since|later)([A-Za-z]+)"
-    r"|\s?[个条张份台核]?(?![了的吗才就也时后前以就都])([一-鿿]{1,2})"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,29 +153,29 @@ def _replaced_clause(
         return None
     claim, content = correction.claim, entry.content
     if correction.said_wrong:
-        moved = [clause for clause in _clauses(content) if _elsewhere(claim, clause)]
+        moved = [clause for clause in _clauses(content) if elsewhere(claim, clause)]
         if moved:
             return moved[0]
     subject = _subject(claim, entry)
     value = claim.replace(subject, " ", 1)
     if not subject_words(subject) & shared or unknown_words(subject, _whole(entry)):
         return None
-    if _other_identifier(subject, content) or _changes_something_else(correction, entry):
+    if other_identifier(subject, content) or _changes_something_else(correction, entry):
         return None
     clauses = [clause for clause in _clauses(content) if subject_words(clause) & shared]
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
     new_names = names_in(claim) - names_in(content)
     for clause in [*clauses, *(c for c in _clauses(content) if c not in clauses)]:
-        if _same_kind_of_value(value, clause, content, said_in=claim):
+        if same_kind_of_value(value, clause, content, said_in=claim):
             return clause
     for clause in clauses:
         if other_owner(claim, clause) or (
-            correction.said_wrong and _other_predicate(claim, subject, clause)
+            correction.said_wrong and other_predicate(claim, subject, clause)
         ):
             return clause
     for clause in clauses:
         repeated = subject_words(clause) & shared
-        if _flips(_closest_clause(claim, clause), clause) and len(repeated) >= _FLIP_SHARE * len(
+        if flips(_closest_clause(claim, clause), clause) and len(repeated) >= _FLIP_SHARE * len(
             subject_words(clause)
         ):
             return clause
@@ -213,7 +203,7 @@ def _changes_something_else(
     for number, clause in enumerate(clauses):
         if says("wrong", f"{clause}，"):
             continue  # it only announces that something changed
-        if (owner := _owner(entry.content)) and owner in _latin(clause):
+        if (owner := owner_of(entry.content)) and owner in _latin(clause):
             continue  # "Lena went to underwriting" tells why somebody else is in charge
         changes = any(phrase in clause for phrase in old) if old else says("changed", clause)
         ahead = number + 1 < len(clauses) and not (old or changes or correction.said_wrong)
@@ -239,7 +229,7 @@ def _contested_clause(claim: str, entry: MemoryEntry, shared: frozenset[str]) ->
     clauses = _clauses(entry.content)
     clauses.sort(key=lambda clause: -len(subject_words(clause) & shared))
     for clause in clauses:
-        if _same_kind_of_value(claim, clause, entry.content, both=True):
+        if same_kind_of_value(claim, clause, entry.content, both=True):
             return clause
         if names_in(claim) - names_in(entry.content) and names_in(clause):
             return clause
@@ -252,7 +242,7 @@ def _latin(phrase: str) -> list[str]:
 
 def _subject(claim: str, entry: MemoryEntry) -> str:
     """What stands before the verb in the clause that is most about an entry."""
-    if (owner := _owner(claim)) and _owner(entry.content) not in {None, owner}:
+    if (owner := owner_of(claim)) and owner_of(entry.content) not in {None, owner}:
         claim = re.sub(re.escape(owner), " ", claim, count=1, flags=re.IGNORECASE)
     clauses = [clause for clause in _MARKS.split(claim) if clause.strip()]
     known = _words_of(entry)
@@ -264,7 +254,7 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
     best = _NOWADAYS.sub("", best)
     verbs = list(pattern("claim_verb").finditer(best))
     if not verbs:
-        number = _BARE_NUMBER.search(best)
+        number = BARE_NUMBER.search(best)
         return best[: number.start()] if number else best
     before = best[: verbs[0].start()]
     # "We switched the frontend from webpack to Vite": the subject stands behind the first verb;
@@ -279,7 +269,7 @@ def _subject(claim: str, entry: MemoryEntry) -> str:
 
 
 def _has_value(clause: str) -> bool:
-    return says("claim_verb", clause) or bool(_BARE_NUMBER.search(clause) or names_in(clause))
+    return says("claim_verb", clause) or bool(BARE_NUMBER.search(clause) or names_in(clause))
 
 
 def _clauses(content: str) -> list[str]:
@@ -289,113 +279,3 @@ def _clauses(content: str) -> list[str]:
     return list(
         dict.fromkeys(text if weight(text) >= MIN_QUOTE_WEIGHT else whole for text in texts)
     )
-
-
-def _other_identifier(subject: str, content: str) -> bool:
-    """Whether subject and entry are each about an identifier that the other does not know."""
-    mine, theirs = identifiers_in(subject), identifiers_in(content)
-    return bool(mine - theirs) and bool(theirs - mine)
-
-
-def _flips(claim: str, clause: str) -> bool:
-    """Whether one denies what the other says, or takes the other side of a pair of opposites."""
-    mine = {side for side, _ in polarity(claim)}
-    theirs = {side for side, _ in polarity(clause)}
-    opposed = {side[:-1] for side in mine if side != "not"} & {
-        side[:-1] for side in theirs if side != "not"
-    }
-    if any({f"{n}+", f"{n}-"} <= (mine ^ theirs) for n in opposed):
-        return True
-    return ("not" in mine) != ("not" in theirs)
-
-
-def other_owner(claim: str, clause: str) -> bool:
-    """Whether the two put different people in charge."""
-    one, other = _owner(claim), _owner(clause)
-    return one is not None and other is not None and one != other
-
-
-def _other_predicate(claim: str, subject: str, clause: str) -> bool:
-    """Whether a clause says of the very subject of a claim something else and no more."""
-    verb = pattern("claim_verb").search(clause)
-    if verb is None or subject_words(clause[: verb.start()]) != subject_words(subject):
-        return False
-    said = subject_words(claim[claim.find(subject) + len(subject) :])
-    held = subject_words(clause[verb.end() :])
-    return bool(said - held) and not held <= said
-
-
-def _elsewhere(claim: str, clause: str) -> bool:
-    """Whether the two say of one thing, in the same words, that it is in different places."""
-    one, other = _PLACED.search(claim), _PLACED.search(clause)
-    if one is None or other is None or subject_words(one[1]) != subject_words(other[1]):
-        return False
-    return bool(subject_words(one[1])) and one[2] != other[2]
-
-
-def _owner(text: str) -> str | None:
-    """Who a text puts in charge of what it is about."""
-    found = pattern("owner").search(text)
-    return next((name.lower() for name in found.groups() if name), None) if found else None
-
-
-def _counted(text: str) -> set[str]:
-    """What bare numbers of a text count or number: the words beside them, `""` for none.
-
-    In "12 shards" the shards; in "port 8080" the port, and nothing behind it.
-    """
-    found: set[str] = set()
-    text = _digits(text)
-    for number in _BARE_NUMBER.finditer(text):
-        behind = _NOUN_BEHIND.match(text, number.end())
-        noun = (behind[1] or behind[2] or "") if behind else ""
-        found.add(stem(noun.lower()) if noun.isascii() else noun)
-    return found
-
-
-def _one_for_another(said: set[tuple[str, str | None]], held: set[tuple[str, str | None]]) -> bool:
-    """Whether each side has a single amount, of units that do not tell them apart."""
-    if len(said) != 1 or len(held) != 1:
-        return False
-    ((new, new_unit),), ((old, old_unit),) = said, held
-    return new != old and (new_unit is None) != (old_unit is None)
-
-
-def _amounts(text: str) -> set[tuple[str, str | None]]:
-    return {(quantity.value, quantity.unit) for quantity in quantities(_digits(text))}
-
-
-def _digits(text: str) -> str:
-    """A text with the small English numbers as digits."""
-    return _SMALL_NUMBER.sub(lambda found: str(_SMALL.index(found[0].lower()) + 1), nfkc(text))
-
-
-def _same_kind_of_value(
-    claim: str, clause: str, content: str, *, both: bool = False, said_in: str = ""
-) -> bool:
-    """Whether a clause gives a value where the claim gives another of the same kind.
-
-    Args:
-        claim: What was said.
-        clause: Of the entry.
-        content: The whole entry; a value that stands anywhere in it is not new.
-        both: The claim may repeat the entry's value beside its own.
-        said_in: The sentence that the claim is a part of, which repeats a value that still holds.
-    """
-    repeated = _amounts(claim) | _amounts(said_in)
-    said, held, known = _amounts(claim), _amounts(clause), _amounts(content)
-    units = {
-        new_unit
-        for _, new_unit in said - known
-        for old, old_unit in held
-        if new_unit == old_unit and (both or (old, old_unit) not in repeated)
-    }
-    if units - {None} or (None in units and _counted(claim) & _counted(clause)):
-        return True
-    if _one_for_another(said, held):
-        return True
-    for days in _CALENDAR:
-        mine, theirs = ({day.lower() for day in days.findall(text)} for text in (claim, clause))
-        if mine - theirs and theirs:
-            return True
-    return False

@@ -17,11 +17,9 @@ from wsmem.store.codec import (
     entry_to_stored,
     join_entries,
     read_entries,
-    read_extra,
-    read_state,
-    write_state,
 )
 from wsmem.store.jsontext import json_bytes, replace_surrogates
+from wsmem.store.scope_codec import read_extra, read_state, write_state
 
 
 def as_file(records: list[Any]) -> bytes:

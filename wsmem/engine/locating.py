@@ -12,8 +12,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.scopes import GLOBAL, Scope, same_directory
-from wsmem.store.codec import read_descriptor
 from wsmem.store.layout import DESCRIPTOR, SCOPE_KEY, ScopeRef, kind_of
+from wsmem.store.scope_codec import read_descriptor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

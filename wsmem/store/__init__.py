@@ -47,7 +47,8 @@ when it is first rewritten.
 | `transaction`, `changes`, `plan` | collecting a change; its bytes; its files, committed as one |
 | `journal`, `settling`, `locks` | the commit point; finishing and clearing up; one lock per scope |
 | `fs`, `faults` | every call that touches a file; the same with faults injected, for tests |
-| `codec`, `jsontext`, `salvage` | the shared formats; their JSON text; broken files |
+| `codec`, `scope_codec` | the shared formats: of entries, and of the files beside them |
+| `jsontext`, `salvage` | their JSON text; broken files |
 | `layout`, `access` | directories, names, keys, lock order; what all parts share |
 | `heads`, `postings`, `postings_writing` | scopes whose entries stay unread; the file for it |
 | `summary`, `checkpoints`, `wording`, `history` | the Markdown files and their words |

@@ -15,14 +15,16 @@ from wsmem.store.codec import (
     entry_text,
     entry_to_stored,
     join_entries,
+)
+from wsmem.store.jsontext import parse_json, replace_surrogates
+from wsmem.store.layout import DESCRIPTOR, ENTRIES, EXTRA, SNAPSHOT_FILES, STATE, SUMMARY, kind_of
+from wsmem.store.scope_codec import (
     read_extra,
     read_state,
     write_descriptor,
     write_extra,
     write_state,
 )
-from wsmem.store.jsontext import parse_json, replace_surrogates
-from wsmem.store.layout import DESCRIPTOR, ENTRIES, EXTRA, SNAPSHOT_FILES, STATE, SUMMARY, kind_of
 from wsmem.store.snapshot import EntrySet, Generation, ScopeSnapshot
 
 if TYPE_CHECKING:

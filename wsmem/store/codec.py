@@ -1,4 +1,4 @@
-"""The shared file formats: entries, state and descriptors, read leniently and written exactly.
+"""The shared format of entries, read leniently and written exactly.
 
 Reading keeps what it can and says what it could not use (`Problem`); nothing is dropped without
 being named. Writing gives the other program's bytes: an entry that was not touched comes out as it
@@ -8,22 +8,18 @@ end; a new one has the fields in the usual order.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard
 
-from wsmem.records import ROLES, STATUSES, MemoryEntry, MemoryMessage, MemoryState, Revision
+from wsmem.records import STATUSES, MemoryEntry, Revision
 from wsmem.store.jsontext import (
     escape_surrogates,
-    json_bytes,
     json_text,
-    parse_json,
     parse_list,
     plain_number,
-    quote,
 )
-from wsmem.store.layout import DESCRIPTOR, ENTRIES, EXTRA, STATE
+from wsmem.store.layout import ENTRIES
 from wsmem.store.salvage import salvage_items
 from wsmem.text.utf16 import utf16_cut
 
@@ -59,7 +55,9 @@ class Problem(NamedTuple):
         return f"{self.file}: {self.detail}"
 
 
-# Entries
+def is_newer(found: object) -> bool:
+    """Whether a format number is one that this code must not write over."""
+    return isinstance(found, bool) or not isinstance(found, int) or found > FORMAT
 
 
 def read_entries(
@@ -80,15 +78,15 @@ def read_entries(
         whole = _is_complete(item)
         stored, dropped = (item, ()) if whole else complete_entry(item, layer=layer)
         if stored is None:
-            problems.append(_problem(ENTRIES, "item", f"item {number} {dropped[0]}"))
+            problems.append(Problem(ENTRIES, "item", f"item {number} {dropped[0]}"))
             continue
         if dropped:
-            problems += [_problem(ENTRIES, "item", f"item {number}: {what}") for what in dropped]
+            problems += [Problem(ENTRIES, "item", f"item {number}: {what}") for what in dropped]
         completed += stored is not item and not dropped
         entries.append(entry_of(stored, known, whole=whole))
     if completed:
         detail = f"{completed} entries lack fields, which have their defaults"
-        problems.append(_problem(ENTRIES, "old-shape", detail))
+        problems.append(Problem(ENTRIES, "old-shape", detail))
     return tuple(entries), (*problems, *duplicate_problems(entries))
 
 
@@ -111,7 +109,7 @@ def duplicate_problems(entries: Sequence[MemoryEntry]) -> tuple[Problem, ...]:
         return ()
     counts = Counter(entry.id for entry in entries)
     return tuple(
-        _problem(ENTRIES, "duplicate", f"id {identifier!r} occurs {count} times")
+        Problem(ENTRIES, "duplicate", f"id {identifier!r} occurs {count} times")
         for identifier, count in counts.items()
         if count > 1
     )
@@ -126,7 +124,7 @@ def complete_entry(item: object, *, layer: str) -> tuple[dict[str, Any] | None, 
     if _is_complete(item):
         return item, ()
     if not isinstance(item, dict):
-        return None, (f"is {_json_kind(item)}, not an object",)
+        return None, (f"is {json_kind(item)}, not an object",)
     if not isinstance(item.get("id"), str) or not isinstance(item.get("content"), str):
         return None, ("has no text id and content",)
     fixes: dict[str, Any] = {}
@@ -136,7 +134,7 @@ def complete_entry(item: object, *, layer: str) -> tuple[dict[str, Any] | None, 
         if not isinstance(value, str):
             fixes[name] = _default(name, item["content"], layer)
             if value is not None:
-                dropped.append(f"{name} is {_json_kind(value)}")
+                dropped.append(f"{name} is {json_kind(value)}")
     for name in ("retrievalTerms", "tags", "supersedes", "supersededBy"):
         _complete_list(name, item, fixes, dropped)
     if item.get("importance") is None:
@@ -213,86 +211,6 @@ def join_entries(texts: Sequence[bytes]) -> bytes:
     return b"".join((b"[\n  ", b",\n  ".join(texts), b"\n]\n")) if texts else b"[]\n"
 
 
-# State
-
-
-def read_state(data: bytes) -> tuple[MemoryState, tuple[Problem, ...]]:
-    """Counters and buffers of a `state.json`; wrong counters are 0, unusable items left out."""
-    raw, problems = _read_object(STATE, data)
-    counters = {}
-    for name, attribute in _COUNTERS:
-        value = raw.get(name)
-        number = _whole_number(value)
-        counters[attribute] = number or 0
-        if number is None and value is not None:
-            problems.append(_problem(STATE, "item", f"{name} is {_json_kind(value)}"))
-    pending, seen = [], []
-    for number, item in enumerate(_list_of(raw, "pendingMessages", problems), start=1):
-        if message := _read_message(item):
-            pending.append(message)
-        else:
-            problems.append(_problem(STATE, "item", f"pending message {number} is not a message"))
-    for number, item in enumerate(_list_of(raw, "seenMessageIds", problems), start=1):
-        if isinstance(item, str):
-            seen.append(item)
-        else:
-            problems.append(_problem(STATE, "item", f"seen id {number} is {_json_kind(item)}"))
-    state = MemoryState(**counters, pending_messages=tuple(pending), seen_message_ids=tuple(seen))
-    return state, tuple(problems)
-
-
-def write_state(state: MemoryState) -> bytes:
-    """`state.json` as bytes; a list of 10 000 seen ids costs about a millisecond."""
-    record = {name: getattr(state, attribute) for name, attribute in _COUNTERS}
-    record["pendingMessages"] = [message_to_stored(item) for item in state.pending_messages]
-    text = json_text(record).removesuffix("\n}")
-    seen = ",\n    ".join(map(quote, state.seen_message_ids))
-    listed = f"[\n    {seen}\n  ]" if seen else "[]"
-    return escape_surrogates(f'{text},\n  "seenMessageIds": {listed}\n}}\n')
-
-
-def message_to_stored(message: MemoryMessage) -> dict[str, Any]:
-    """The record of a message; fields wsmem does not know stay."""
-    return {**message.stored, "id": message.id, "role": message.role, "text": message.text}
-
-
-# Descriptor and wsmem's own file
-
-
-def read_descriptor(data: bytes) -> tuple[dict[str, Any], tuple[Problem, ...]]:
-    """A `scope.json`; empty when it is damaged."""
-    raw, problems = _read_object(DESCRIPTOR, data)
-    return raw, tuple(problems)
-
-
-def write_descriptor(fields: Mapping[str, Any]) -> bytes:
-    """A `scope.json`."""
-    return json_bytes(fields)
-
-
-def read_extra(data: bytes) -> tuple[dict[str, Any], tuple[Problem, ...]]:
-    """What wsmem alone keeps about a scope, without its format number."""
-    raw, problems = _read_object(EXTRA, data)
-    if problems:
-        return {}, tuple(problems)
-    found = raw.pop("format", None)
-    if is_newer(found):
-        return raw, (_problem(EXTRA, "newer", f"format {found!r} is not known here"),)
-    return raw, ()
-
-
-def write_extra(extra: Mapping[str, Any]) -> bytes:
-    """`wsmem.json` with its format number."""
-    return json_bytes({"format": FORMAT, **extra})
-
-
-def is_newer(found: object) -> bool:
-    """Whether a format number is one that this code must not write over."""
-    return isinstance(found, bool) or not isinstance(found, int) or found > FORMAT
-
-
-# Parts
-
 _FIELDS: tuple[tuple[str, str], ...] = (
     ("id", "id"),
     ("scope", "scope"),
@@ -318,13 +236,6 @@ _ADDED_ORDER = tuple(sorted(_FIELDS, key=lambda field: field[0] == "provenance")
 """The order in which a change adds fields: a revision puts its provenance last."""
 
 _ABSENT_WHEN_EMPTY = frozenset({"supersedes", "superseded_by", "revisions"})
-
-_COUNTERS = (
-    ("version", "version"),
-    ("checkpointCount", "checkpoint_count"),
-    ("lastCheckpointAt", "last_checkpoint_at"),
-    ("lastBufferedAt", "last_buffered_at"),
-)
 
 _REVISION_TEXTS = ("content", "title", "description", "at")
 
@@ -387,7 +298,7 @@ def _complete_list(
     elif name in {"retrievalTerms", "tags"}:
         fixes[name] = []
         if value is not None:
-            dropped.append(f"{name} is {_json_kind(value)}")
+            dropped.append(f"{name} is {json_kind(value)}")
 
 
 def _complete_revisions(item: dict[str, Any], fixes: dict[str, Any], dropped: list[str]) -> None:
@@ -410,67 +321,27 @@ def _entry_items(data: bytes) -> tuple[list[Any], list[Problem]]:
         raw = parse_list(data.decode("utf-8-sig"))
     except ValueError as error:
         items = salvage_items(data)
-        detail = (
-            f"not valid JSON ({_reason(error)}); {len(items)} complete entries were found in it"
-        )
-        return items, [_problem(ENTRIES, "damaged", detail)]
+        detail = f"not valid JSON ({reason(error)}); {len(items)} complete entries were found in it"
+        return items, [Problem(ENTRIES, "damaged", detail)]
     if isinstance(raw, list):
         return raw, []
     if isinstance(raw, dict):
         if any(is_newer(raw[name]) for name in ("format", "version") if name in raw):
-            return [], [_problem(ENTRIES, "newer", "its format number is not known here")]
+            return [], [Problem(ENTRIES, "newer", "its format number is not known here")]
         for name in _OLD_LIST_KEYS:
             if isinstance(raw.get(name), list):
-                return raw[name], [_problem(ENTRIES, "old-shape", f'entries stood under "{name}"')]
-    return [], [_problem(ENTRIES, "damaged", f"is {_json_kind(raw)}, not a list of entries")]
+                return raw[name], [Problem(ENTRIES, "old-shape", f'entries stood under "{name}"')]
+    return [], [Problem(ENTRIES, "damaged", f"is {json_kind(raw)}, not a list of entries")]
 
 
-def _read_object(file: str, data: bytes) -> tuple[dict[str, Any], list[Problem]]:
-    try:
-        raw = parse_json(data.decode("utf-8-sig"))
-    except ValueError as error:
-        return {}, [_problem(file, "damaged", f"not valid JSON ({_reason(error)})")]
-    if not isinstance(raw, dict):
-        return {}, [_problem(file, "damaged", f"is {_json_kind(raw)}, not an object")]
-    return raw, []
-
-
-def _list_of(raw: Mapping[str, Any], name: str, problems: list[Problem]) -> list[Any]:
-    value = raw.get(name)
-    if isinstance(value, list):
-        return value
-    if value is not None:
-        problems.append(_problem(STATE, "item", f"{name} is {_json_kind(value)}"))
-    return []
-
-
-def _read_message(item: object) -> MemoryMessage | None:
-    if not isinstance(item, dict):
-        return None
-    identifier, role, text = item.get("id"), item.get("role"), item.get("text")
-    if not isinstance(identifier, str) or role not in ROLES or not isinstance(text, str):
-        return None
-    return MemoryMessage(id=identifier, role=role, text=text, stored=item)
-
-
-def _whole_number(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return int(value)
-
-
-def _problem(file: str, kind: ProblemKind, detail: str) -> Problem:
-    return Problem(file=file, kind=kind, detail=detail)
-
-
-def _reason(error: ValueError) -> str:
+def reason(error: ValueError) -> str:
     """The first clause of a parser's complaint, without the bytes it complained about."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.start} is not UTF-8"
     return str(error)
 
 
-def _json_kind(value: object) -> str:
+def json_kind(value: object) -> str:
     for kind, name in ((bool, "a boolean"), (str, "a text"), (list, "a list"), (dict, "an object")):
         if isinstance(value, kind):
             return name

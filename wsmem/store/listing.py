@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from wsmem.errors import InvalidInputError, UnreadableFileError
 from wsmem.scopes import candidate_keys, scope_key
-from wsmem.store.codec import Problem, read_descriptor
+from wsmem.store.codec import Problem
 from wsmem.store.layout import DESCRIPTOR, SCOPE_KEY, ScopeKind, kind_of
+from wsmem.store.scope_codec import read_descriptor
 
 if TYPE_CHECKING:
     from wsmem.store.access import StoreAccess

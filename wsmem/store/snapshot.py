@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from wsmem.errors import UnreadableFileError
 from wsmem.records import MemoryState
-from wsmem.store.codec import (
-    Problem,
-    entry_text,
-    read_descriptor,
-    read_entries,
-    read_extra,
-    read_state,
-)
+from wsmem.store.codec import Problem, entry_text, read_entries
 from wsmem.store.layout import DESCRIPTOR, ENTRIES, EXTRA, SNAPSHOT_FILES, STATE, SUMMARY, kind_of
 from wsmem.store.parts import marks_of_file, marks_of_texts, reread_entries, texts_of_file
+from wsmem.store.scope_codec import read_descriptor, read_extra, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,19 +16,19 @@ import argparse
 import gc
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.saving import circumstances, save
 from wsmem.evals.synthetic import synthetic_entries, synthetic_queries
 from wsmem.records import MemoryEntry
 from wsmem.retrieval.index import Index
@@ -176,17 +176,7 @@ def main() -> None:
         results.append(measure(count, given.edits))
         show(results[-1])
     if given.save:
-        report = {
-            "measured": datetime.now(UTC).date().isoformat(),
-            "command": " ".join(["python", *sys.argv]),
-            "machine": {
-                "cores": os.cpu_count(),
-                "python": platform.python_version(),
-                "load": round(os.getloadavg()[0], 1),
-            },
-            "results": results,
-        }
-        given.save.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        save(given.save, circumstances() | {"results": results})
 
 
 if __name__ == "__main__":

@@ -14,12 +14,8 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
-import os
-import platform
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -27,6 +23,11 @@ from typing import TYPE_CHECKING, Any
 import bm25s
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from naive_ranking import naive_rank
+
+from benchmarks.saving import circumstances, save
 from wsmem.evals.synthetic import synthetic_entries, synthetic_queries
 from wsmem.retrieval.fields import searched_fields
 from wsmem.retrieval.index import Index
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from wsmem.records import MemoryEntry
 
     Engine = Callable[[str], object]
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from naive_ranking import naive_rank
 
 NOW = 1_790_000_000_000
 TOP = 8
@@ -204,17 +202,7 @@ def main() -> None:
         )
         show(results[-1])
     if given.save:
-        report = {
-            "measured": datetime.now(UTC).date().isoformat(),
-            "command": " ".join(["python", *sys.argv]),
-            "machine": {
-                "cores": os.cpu_count(),
-                "python": platform.python_version(),
-                "load": round(os.getloadavg()[0], 1),
-            },
-            "results": results,
-        }
-        given.save.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+        save(given.save, circumstances() | {"results": results})
 
 
 if __name__ == "__main__":

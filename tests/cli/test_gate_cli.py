@@ -13,6 +13,7 @@ from labelled_sets import document, query, write_set
 from wsmem.cli import gating
 from wsmem.cli.gate_printing import _CHANGED_PROFILE, language_of
 from wsmem.cli.main import main
+from wsmem.cli.sets import ALPHA as TOLD_ALPHA
 from wsmem.errors import UnknownNameError
 from wsmem.evals.comparison import ALPHA
 from wsmem.evals.gate import updating, work
@@ -307,7 +308,7 @@ def test_what_cannot_be_compared_is_said(
 
 
 def test_the_alpha_of_the_command_line_is_that_of_the_statistics() -> None:
-    assert gating._ALPHA == ALPHA
+    assert TOLD_ALPHA == ALPHA
 
 
 def test_the_baseline_names_what_made_it(baseline: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from wsmem.cli.distill_printing import print_board, print_case, print_contest
 from wsmem.cli.output import count, note
-from wsmem.cli.sets import AsJson, Out, ReportFile, Seed, note_kept
+from wsmem.cli.sets import ALPHA, Alpha, AsJson, Margin, Out, ReportFile, Seed, note_kept
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -126,12 +126,8 @@ def compare(
     by: Annotated[
         str, typer.Option(metavar="all|dataset|slice", help="What each comparison is about.")
     ] = "all",
-    alpha: Annotated[
-        float, typer.Option(metavar="P", help="Chance of any false verdict among all.")
-    ] = 0.005,
-    margin: Annotated[
-        float, typer.Option(metavar="D", help="Differences up to this are no verdict.")
-    ] = 0.0,
+    alpha: Alpha = ALPHA,
+    margin: Margin = 0.0,
     dataset: Datasets = None,
     split: Split = "default",
     seed: Seed = 0,
@@ -270,13 +266,14 @@ def _split(name: str) -> Choice:
 def _contestant(name: str, dataset: list[str] | None, split: str, seed: int) -> Contestant:
     """Of a saved run, or evaluated now."""
     from wsmem.evals.distillation.comparing import Contestant  # noqa: PLC0415  slow to import
+    from wsmem.evals.distillation.distillers import distillers_named  # noqa: PLC0415
     from wsmem.evals.distillation.evaluation import evaluate_distiller  # noqa: PLC0415
     from wsmem.evals.distillation.run import DistillRun  # noqa: PLC0415
 
     spec, _, chosen = name.partition("::")
     if Path(spec).is_dir():
         return Contestant.of_run(DistillRun.load(Path(spec)), chosen or None)
-    found = _distillers([spec], None, None, None, None)
+    found = distillers_named(spec)
     named = [distiller for distiller in found if chosen in {"", distiller.name}]
     if len(named) != 1:
         known = tuple(distiller.name for distiller in found)

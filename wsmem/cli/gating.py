@@ -17,7 +17,16 @@ from wsmem.cli.gate_printing import (
     print_update,
     print_work,
 )
-from wsmem.cli.sets import AsJson, Data, DatasetsDir, Jobs, known_sets
+from wsmem.cli.sets import (
+    ALPHA,
+    Alpha,
+    AsJson,
+    Data,
+    DatasetsDir,
+    Jobs,
+    Margin,
+    known_sets,
+)
 from wsmem.errors import InvalidInputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -33,7 +42,6 @@ _PARTS = ("ranking", "work")
 LOST, UNPROVEN = 1, 3
 """How the gate ends beside 0, and 2 for what cannot be judged: something was lost; or nothing was,
 and what ships is not what the committed evidence is about."""
-_ALPHA = 0.005  # wsmem.evals.comparison.ALPHA, which is slow to import; a test sees them agree
 
 
 Baseline = Annotated[
@@ -106,8 +114,6 @@ SwapUnit = Annotated[
         help="What is swapped as one: workspaces, where there are enough of them.",
     ),
 ]
-Alpha = Annotated[float, typer.Option(metavar="P", help="Chance of any false verdict among all.")]
-Margin = Annotated[float, typer.Option(metavar="D", help="Differences up to this are no verdict.")]
 SwapSeed = Annotated[int, typer.Option(metavar="S", help="Of sampled swaps and intervals.")]
 
 
@@ -195,7 +201,7 @@ def compare(
     measure: Measure = None,
     by: Grouping = "dataset",
     unit: SwapUnit = "auto",
-    alpha: Alpha = _ALPHA,
+    alpha: Alpha = ALPHA,
     margin: Margin = 0.0,
     seed: SwapSeed = 0,
     as_json: AsJson = False,

@@ -49,6 +49,11 @@ Cluster = Annotated[
     ),
 ]
 
+Alpha = Annotated[float, typer.Option(metavar="P", help="Chance of any false verdict among all.")]
+Margin = Annotated[float, typer.Option(metavar="D", help="Differences up to this are no verdict.")]
+ALPHA = 0.005
+"""`wsmem.evals.comparison.ALPHA`, which is slow to import; a test sees that they agree."""
+
 Out = Annotated[str | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportFile = Annotated[

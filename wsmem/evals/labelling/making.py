@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from wsmem.errors import InvalidInputError
-from wsmem.evals.labelling.folder import SETTINGS, write_card_of, write_file, write_pool
+from wsmem.evals.labelling.folder import (
+    SETTINGS,
+    LabellingSettings,
+    write_card_of,
+    write_file,
+    write_pool,
+)
 from wsmem.evals.labelling.pooling import pooled, rank_all
 from wsmem.evals.reading import load_dataset
 
@@ -16,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wsmem.evals.card import Card
-    from wsmem.evals.labelling.folder import LabellingSettings
     from wsmem.evals.labelling.pooling import Pooling
 
 T = TypeVar("T")
@@ -36,6 +41,31 @@ class MadeReport:
     passed_over: Mapping[str, int]
     """Candidates that are no queries, by reason."""
     skipped_systems: Mapping[str, str]
+
+
+def settings_of(
+    pooling: Pooling,
+    *,
+    split: str,
+    scopes: Mapping[str, str] | None = None,
+    unanswerable: tuple[str, ...] = (),
+) -> LabellingSettings:
+    """What a labelling folder tells of itself.
+
+    Args:
+        pooling: How its pool is made.
+        split: Of its label file.
+        scopes: Directories of its workspaces, by scope.
+        unanswerable: Queries that are known to have no answer.
+    """
+    return LabellingSettings(
+        seed=pooling.seed,
+        depth=pooling.depth,
+        systems=pooling.systems,
+        split=split,
+        scopes=dict(scopes or {}),
+        unanswerable=unanswerable,
+    )
 
 
 def finish(

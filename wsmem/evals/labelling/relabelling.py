@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from wsmem.errors import InvalidInputError
 from wsmem.evals.card import Card
 from wsmem.evals.importers.writing import new_folder
-from wsmem.evals.labelling.folder import PUBLISHED, LabellingSettings, query_row, write_folder
+from wsmem.evals.labelling.folder import PUBLISHED, query_row, write_folder
 from wsmem.evals.labelling.judgements import Ledger, PairKey, ledger_path
-from wsmem.evals.labelling.making import MadeReport, finish, sample
+from wsmem.evals.labelling.making import MadeReport, finish, sample, settings_of
 from wsmem.evals.labelling.pooling import Pooling
 
 if TYPE_CHECKING:
@@ -43,12 +43,9 @@ def from_dataset(
     wanted = max(1, round(share * len(source.queries)))
     queries = sample(source.queries, wanted, seed=pooling.seed)
     labels = {query.id: source.labels.get(query.id, {}) for query in queries}
-    settings = LabellingSettings(
-        seed=pooling.seed,
-        depth=pooling.depth,
-        systems=pooling.systems,
+    settings = settings_of(
+        pooling,
         split=source.split,
-        scopes={},
         unanswerable=tuple(query.id for query in queries if not query.answerable),
     )
     card = (source.card or _card(source)).model_copy(

@@ -19,8 +19,8 @@ from wsmem.evals.dataset import Document
 from wsmem.evals.entries import field_problems
 from wsmem.evals.importers.writing import new_folder
 from wsmem.evals.labelling.candidates import ANY_SCOPE, candidates, choose
-from wsmem.evals.labelling.folder import LabellingSettings, write_folder
-from wsmem.evals.labelling.making import MadeReport, finish, sample
+from wsmem.evals.labelling.folder import write_folder
+from wsmem.evals.labelling.making import MadeReport, finish, sample, settings_of
 from wsmem.evals.labelling.pooling import Pooling
 from wsmem.evals.language import language_of
 from wsmem.scopes import GLOBAL_KEY, candidate_keys
@@ -74,17 +74,16 @@ def from_store(
     given = [replace(item, scope=_home_of(item.scope, tuple(snapshots))) for item in further]
     chosen, passed = _questions(store, snapshots, given, messages=messages)
     chosen = sample(chosen, limit, seed=pooling.seed)
-    settings = LabellingSettings(
-        seed=pooling.seed,
-        depth=pooling.depth,
-        systems=pooling.systems,
-        split=SPLIT,
-        scopes={key: item.cwd for key, item in snapshots.items()},
-    )
+    directories = {key: item.cwd for key, item in snapshots.items()}
     documents = list(_documents(store, snapshots))
     with new_folder(out, mode=0o700) as folder:
         write_folder(folder, documents=documents, queries=_query_rows(chosen), split=SPLIT)
-        pairs, skipped = finish(folder, settings, _card(out.name, snapshots, chosen), pooling)
+        pairs, skipped = finish(
+            folder,
+            settings_of(pooling, split=SPLIT, scopes=directories),
+            _card(out.name, snapshots, chosen),
+            pooling,
+        )
     return MadeReport(
         folder=out,
         documents=len(documents),

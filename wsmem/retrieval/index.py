@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, count, islice
-from operator import ne
+from operator import is_not
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wsmem.retrieval.documents import Documents
+from wsmem.retrieval.items import Items
+from wsmem.retrieval.places import NOWHERE, Places
 from wsmem.retrieval.segment import Segment
 from wsmem.retrieval.stream import TermStream
 from wsmem.retrieval.substring_index import SubstringIndex
@@ -28,10 +30,6 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
     Ints = npt.NDArray[np.int32]
 
-_NONE = -1
-_GROWTH = 4
-"""A segment is merged into the one before once it has a quarter of its documents, so that their
-number stays logarithmic and each document is merged a logarithmic number of times."""
 _BATCH = 2_000
 """Entries analysed and sorted at once."""
 _BLOCK = 1_024
@@ -53,8 +51,8 @@ class Index:
 
     given: tuple[MemoryEntry, ...]
     """The list this is the index of, whatever the status of its entries."""
-    places: Ints
-    """Document of each entry in `given`, -1 for one that is not recallable."""
+    places: Places
+    """Document of each entry in `given`, `NOWHERE` for one that is not recallable."""
     documents: Documents
     alive: Flags
     """Which documents stand for an entry."""
@@ -71,7 +69,7 @@ class Index:
         """Index entries; several with one id are kept as separate entries."""
         return cls(
             given=(),
-            places=np.empty(0, dtype=np.int32),
+            places=Places(),
             documents=Documents.none(),
             alive=np.empty(0, dtype=bool),
             size=0,
@@ -94,7 +92,8 @@ class Index:
     @cached_property
     def in_order(self) -> Ints:
         """The living documents in the order of their entries."""
-        return self.places[self.places >= 0]
+        places = self.places.all()
+        return places[places >= 0]
 
     def entry(self, document: int) -> MemoryEntry:
         """The entry a document, as `candidates` numbers them, stands for."""
@@ -129,18 +128,18 @@ class Index:
         differing = sorted({place for place in named if place < shared})
         if not differing and len(given) == len(self.given):
             return self
-        places = np.empty(len(given), dtype=np.int32)
-        places[:shared] = self.places[:shared]
         wanted = [*differing, *range(shared, len(given))]
-        places[wanted] = found = self._known(given, wanted, differing)
-        fresh = [
-            place
-            for place, document in zip(wanted, found, strict=True)
-            if document < 0 and given[place].recallable
-        ]
-        kept = {_NONE, *found}
-        left = (*self.places[differing].tolist(), *self.places[shared:].tolist())
-        gone = [document for document in left if document not in kept]
+        left = [*differing, *range(shared, len(self.given))]
+        documents = self.places.of(left)
+        found = self._known(given, wanted, left, documents)
+        kept = {NOWHERE, *found}
+        gone = [document for document in documents if document not in kept]
+        fresh: list[MemoryEntry] = []
+        for at, place in enumerate(wanted):
+            if found[at] < 0 and given[place].recallable:
+                found[at] = self.documents.size + len(fresh)
+                fresh.append(given[place])
+        places = self.places.changed(len(given), wanted, found)
         return self._changed(given, places, gone, fresh)
 
     def differing(self, entries: tuple[MemoryEntry, ...]) -> list[int]:
@@ -151,79 +150,94 @@ class Index:
             return found
         for start in range(0, shared, _BLOCK):
             old, new = (each[start : start + _BLOCK] for each in (self.given, entries))
-            if old != new:  # quick where all are the same objects
-                found += compress(count(start), map(ne, old, new))
+            if old == new:  # quick where all are the same objects
+                continue
+            found += [
+                place
+                for place in compress(count(start), map(is_not, old, new))
+                if self.given[place] != entries[place]
+            ]
         return [*found, *range(shared, len(entries))]
 
     def _known(
-        self, given: Sequence[MemoryEntry], wanted: list[int], differing: list[int]
+        self,
+        given: Sequence[MemoryEntry],
+        wanted: Sequence[int],
+        left: Sequence[int],
+        documents: Sequence[int],
     ) -> list[int]:
         """Documents that stand for the wanted entries already, -1 for the others.
 
-        Those are looked for where the lists differ; each document is given once.
+        Args:
+            given: The new list.
+            wanted: Its places that may hold another entry.
+            left: Places of the present list where entries may be that stand elsewhere now.
+            documents: Their documents; each is given once.
         """
         free: dict[int | str, int] = {}
-        for place in (*differing, *range(len(given), len(self.given))):
-            document, entry = int(self.places[place]), self.given[place]
+        for place, document in zip(left, documents, strict=True):
             if document >= 0:
+                entry = self.given[place]
                 free[id(entry)] = free[entry.id] = document
-        taken: set[int] = {_NONE}
+        taken: set[int] = {NOWHERE}
         found = []
         for place in wanted:
             entry = given[place]
-            document = free.get(id(entry), _NONE)
+            document = free.get(id(entry), NOWHERE)
             if document in taken:
-                document = free.get(entry.id, _NONE)
+                document = free.get(entry.id, NOWHERE)
                 if document not in taken and self.entry(document) != entry:
-                    document = _NONE
-            found.append(_NONE if document in taken else document)
+                    document = NOWHERE
+            found.append(NOWHERE if document in taken else document)
             taken.add(document)
         return found
 
     def _changed(
-        self, given: tuple[MemoryEntry, ...], places: Ints, gone: list[int], fresh: list[int]
+        self,
+        given: tuple[MemoryEntry, ...],
+        places: Places,
+        gone: list[int],
+        fresh: list[MemoryEntry],
     ) -> Index:
-        """The index of `given`, less some documents, and with those of the fresh places."""
-        places[fresh] = self.documents.size + np.arange(len(fresh), dtype=np.int32)
-        documents, segments = self.documents, list(self.segments)
+        """The index of `given`, less some documents and with further ones."""
+        documents, segments = self.documents, self.segments
+        total_length = self.total_length
+        if gone:
+            total_length -= int(documents.lengths[gone].sum())
         # What sorting needs is several times what comes of it, and much of that is never given
         # back to the system: a large list is taken in batches.
-        for batch in _batches(given[place] for place in fresh):
+        for batch in _batches(fresh):
             stream = TermStream.read(batch, self.vocabulary, letters=True)
-            segments.append(Segment.of(stream, first=documents.size))
+            segments = Segment.following(segments, Items.of(stream), first=documents.size)
             documents = documents.extended(batch, stream.lengths)
-        alive = np.concatenate([self.alive, np.ones(len(fresh), dtype=bool)])
-        alive[gone] = False
-        lengths = documents.lengths
-        size = self.size + len(fresh) - len(gone)
-        changed = replace(
-            self,
+            total_length += int(stream.lengths.sum())
+        changed = Index(
             given=given,
             places=places,
             documents=documents,
-            alive=alive,
-            size=size,
-            total_length=self.total_length
-            + int(lengths[self.documents.size :].sum())
-            - int(lengths[gone].sum()),
-            segments=_compacted(segments) if fresh else self.segments,
+            alive=_outlived(self.alive, gone, documents.size),
+            size=self.size + len(fresh) - len(gone),
+            total_length=total_length,
+            vocabulary=self.vocabulary,
+            segments=segments,
         )
-        if len(alive) - size > max(_WASTE_FLOOR, size):
+        if documents.size - changed.size > max(_WASTE_FLOOR, changed.size):
             changed = changed.purged()
         if len(fresh) > _MANY:
+            changed.vocabulary.runs.clear()
             del documents, segments  # only then is their memory free
             give_back()
         return changed
 
     def purged(self) -> Index:
         """The same index without its dead documents and the terms only they held."""
-        numbers = np.append(np.cumsum(self.alive, dtype=np.int32) - np.int32(1), np.int32(_NONE))
+        numbers = np.append(np.cumsum(self.alive, dtype=np.int32) - np.int32(1), np.int32(NOWHERE))
         segment, occurring = Segment.merged(self.segments).kept(self.alive)
         with self.vocabulary.lock:
             terms = list(self.vocabulary.numbers)
         return replace(
             self,
-            places=numbers[self.places],
+            places=Places.holding(numbers[self.places.all()]),
             documents=self.documents.kept(self.alive),
             alive=np.ones(self.size, dtype=bool),
             vocabulary=Vocabulary(terms[number] for number in occurring.tolist()),
@@ -237,12 +251,11 @@ def _batches(entries: Iterable[MemoryEntry]) -> Iterator[tuple[MemoryEntry, ...]
         yield batch
 
 
-def _compacted(segments: list[Segment]) -> tuple[Segment, ...]:
-    """Merge segments that are small beside the one behind them; the order is kept."""
-    keep = len(segments)
-    size = len(segments[-1])
-    while keep > 1 and len(segments[keep - 2]) <= _GROWTH * size:
-        keep -= 1
-        size += len(segments[keep - 1])
-    tail = segments[keep - 1 :]
-    return (*segments[: keep - 1], Segment.merged(tail) if len(tail) > 1 else tail[0])
+def _outlived(alive: Flags, gone: list[int], size: int) -> Flags:
+    """Which of so many documents stand for an entry, when some of those that did are gone."""
+    flags = np.empty(size, dtype=bool)
+    flags[: len(alive)] = alive
+    flags[len(alive) :] = True
+    if gone:
+        flags[gone] = False
+    return flags

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from wsmem.retrieval.items import BESIDE, FIELDS, PLACE_SHIFT, PLACES, TERM_SHIFT, Items
 from wsmem.retrieval.stream import BARRIER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
-
-    from wsmem.retrieval.stream import TermStream
 
     Ints = npt.NDArray[np.int32]
     Packed = npt.NDArray[np.int64]
@@ -29,7 +28,13 @@ MOST_COUNTED = (1 << COUNT_BITS) - 1
 DOCUMENT_SHIFT = FIELD_BITS + COUNT_BITS
 """A posting is one number, `document << 24 | count << 8 | fields`: one slice a term, not three."""
 _NUMBER_BITS = 29
-"""For documents within a batch, beside 3 bits for fields, in the keys that are sorted."""
+_NUMBERS = (1 << _NUMBER_BITS) - 1
+"""Documents within a batch, beside their term in one number."""
+_GROWTH = 4
+"""A segment is merged into the one before once it has a quarter of its documents, so that their
+number stays logarithmic and each document is merged a logarithmic number of times."""
+_MOST_SORTED_AGAIN = 256
+"""Documents that are sorted anew rather than merged, which has more to prepare than to do."""
 
 
 class Rows(NamedTuple):
@@ -59,13 +64,22 @@ class Segment:
         positions: Where each term stands in the stream, ascending.
         stream: Numbers of terms in reading order, and barriers; the last item is one.
         ends: Where the items of each document end in the stream.
+        items: What it was made of, if it is small.
     """
 
     def __init__(
-        self, *, first: int, terms: Ints, postings: Rows, positions: Rows, stream: Ints, ends: Ints
+        self,
+        *,
+        first: int,
+        terms: Ints,
+        postings: Rows,
+        positions: Rows,
+        stream: Ints,
+        ends: Ints,
+        items: Items | None = None,
     ) -> None:
         self.first, self.terms, self.stream, self.ends = first, terms, stream, ends
-        self.postings, self.positions = postings, positions
+        self.postings, self.positions, self.items = postings, positions, items
         self._terms = len(terms)
         self._dense = not len(terms) or int(terms[-1]) == len(terms) - 1
         # Single items of a memory view are plain numbers, several times quicker than NumPy's.
@@ -76,26 +90,49 @@ class Segment:
     def __len__(self) -> int:
         return len(self.ends)
 
+    def is_small_beside(self, documents: int) -> bool:
+        """Whether it should be one with so many documents that follow."""
+        return len(self) <= _GROWTH * documents
+
     @classmethod
-    def of(cls, stream: TermStream, *, first: int) -> Segment:
-        """Sort a stream by term into postings and positions."""
-        places = (stream.terms != BARRIER).nonzero()[0]
-        occurrences = stream.terms[places].astype(np.int64)
-        key = occurrences << 32
-        key |= places
-        key.sort()
-        terms, postings = _postings(stream, occurrences, places, first)
+    def of(cls, items: Items, *, first: int) -> Segment:
+        """Sort items by term into postings and positions."""
+        keys = items.sorted()
+        places = keys >> PLACE_SHIFT
+        places &= PLACES
+        terms, postings, begins = _postings(keys, items.documents[places], first)
+        standing = (keys & BESIDE) == 0
+        before = np.zeros(len(keys) + 1, dtype=np.int32)
+        standing.cumsum(out=before[1:])
         return cls(
             first=first,
             terms=terms,
             postings=postings,
-            positions=Rows(
-                (key & 0xFFFF_FFFF).astype(np.int32),
-                _starts((key >> 32).searchsorted(terms, side="right")),
-            ),
-            stream=stream.terms,
-            ends=stream.ends,
+            positions=Rows(places[standing].astype(np.int32), before[begins]),
+            stream=items.stream,
+            ends=items.ends,
+            items=items if len(items.ends) <= _MOST_SORTED_AGAIN else None,
         )
+
+    @classmethod
+    def following(
+        cls, before: Sequence[Segment], items: Items, *, first: int
+    ) -> tuple[Segment, ...]:
+        """Segments, and one of the documents that come next, merged with what is small beside it.
+
+        Small ones are sorted anew with these, larger ones merged; the order is kept.
+        """
+        keep, size, parts = len(before), len(items.ends), [items]
+        while keep and (last := before[keep - 1]).is_small_beside(size):
+            if last.items is None or size + len(last) > _MOST_SORTED_AGAIN:
+                break
+            parts.append(last.items)
+            size, first, keep = size + len(last), last.first, keep - 1
+        tail = [cls.of(Items.joined(parts[::-1]) if len(parts) > 1 else items, first=first)]
+        while keep and before[keep - 1].is_small_beside(size):
+            tail.append(before[keep - 1])
+            size, keep = size + len(tail[-1]), keep - 1
+        return (*before[:keep], cls.merged(tail[::-1]) if len(tail) > 1 else tail[0])
 
     @classmethod
     def merged(cls, parts: Sequence[Segment]) -> Segment:
@@ -210,35 +247,39 @@ class Segment:
 _NONE: Packed = np.empty(0, dtype=np.int64)
 
 
-def _postings(
-    stream: TermStream, occurrences: Packed, places: Packed, first: int
-) -> tuple[Ints, Rows]:
+def _postings(keys: Packed, documents: Ints, first: int) -> tuple[Ints, Rows, Packed]:
     """The terms that occur, ascending, and where: counts and fields of each document together.
 
     Args:
-        stream: The texts.
-        occurrences: The terms in it, without the barriers.
-        places: Where they stand.
+        keys: Sorted keys of items.
+        documents: Which document each of them is of, from 0 on.
         first: Number of the first document.
+
+    Returns:
+        Terms, their postings, and where in `keys` each term begins, and one past the end.
     """
-    extras = stream.extras
-    key = np.concatenate([occurrences, extras[:, 0]])
-    key <<= _NUMBER_BITS
-    key |= np.concatenate([stream.documents[places], extras[:, 1]])
-    key <<= 3
-    key |= np.concatenate([stream.fields[places], extras[:, 2].astype(np.uint8)])
-    key.sort()
-    fields = (key & 7).astype(np.uint8)
-    key >>= 3
-    begins = _run_begins(key)
-    postings = np.bitwise_or.reduceat(fields, begins).astype(np.int64) if len(begins) else begins
-    counts = np.append(begins[1:], len(key)) - begins
-    postings |= np.minimum(counts, MOST_COUNTED) << FIELD_BITS
-    key = key[begins]
-    postings |= ((key & ((1 << _NUMBER_BITS) - 1)) + first) << DOCUMENT_SHIFT
-    key >>= _NUMBER_BITS
-    rows = _run_begins(key)
-    return key[rows].astype(np.int32), Rows(postings, np.append(rows, len(key)).astype(np.int32))
+    held = keys >> TERM_SHIFT
+    held <<= _NUMBER_BITS
+    held |= documents
+    begins = _run_begins(held)
+    held = held[begins]
+    # Without documents there is nothing to reduce, and NumPy would not do it.
+    postings = np.bitwise_or.reduceat(keys & FIELDS, begins) if len(begins) else held.copy()
+    counts = _closed(begins, len(keys))
+    postings |= np.minimum(counts[1:] - begins, MOST_COUNTED) << FIELD_BITS
+    postings |= ((held & _NUMBERS) + first) << DOCUMENT_SHIFT
+    held >>= _NUMBER_BITS
+    rows = _run_begins(held)
+    starts = _closed(rows, len(held))
+    return held[rows].astype(np.int32), Rows(postings, starts.astype(np.int32)), counts[starts]
+
+
+def _closed(begins: Packed, end: int) -> Packed:
+    """Where rows begin, and one past the last."""
+    closed = np.empty(len(begins) + 1, dtype=np.int64)
+    closed[:-1] = begins
+    closed[-1] = end
+    return closed
 
 
 def _run_begins(values: npt.NDArray[np.integer]) -> Packed:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wsmem.retrieval.fields import CONTENT, searched_fields
-from wsmem.retrieval.vocabulary import letter_term
-from wsmem.text.analysis import fold, is_unspaced, run_terms, runs, unspaced_terms
+from wsmem.retrieval.fields import searched_fields
+from wsmem.retrieval.unspaced import UnspacedRuns
+from wsmem.text.analysis import fold, is_unspaced, run_terms, runs
+from wsmem.text.utf8 import utf8_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 BARRIER = -1
 """Stands between fields, so that nothing pairs across them; the last item of every stream."""
+_PENDING = -2
+"""Stands for a pair of letters until it has a number."""
+_MOST_KNOWN = 32_768
+"""Runs whose terms are kept at hand: up to 4 MB."""
+_LATER = array("i", [_PENDING])
 
 
 class TermStream(NamedTuple):
@@ -54,78 +60,81 @@ class TermStream(NamedTuple):
                 each once an entry and in no particular field.
         """
         with vocabulary.lock:
-            reader = _Reader(vocabulary, letters=letters)
+            reader = _Reader(vocabulary)
             for document, entry in enumerate(entries):
                 reader.add(document, entry)
-            return reader.stream()
-
-    @property
-    def documents(self) -> Ints:
-        """Which entry each item is from, ascending."""
-        sizes = self.ends.copy()
-        sizes[1:] -= self.ends[:-1]
-        return np.arange(len(sizes), dtype=np.int32).repeat(sizes)
+            return reader.stream(letters=letters)
 
 
 class _Reader:
-    """Numbers terms while entries are read."""
+    """Numbers terms while entries are read.
 
-    def __init__(self, vocabulary: Vocabulary, *, letters: bool) -> None:
-        self._vocabulary, self._letters = vocabulary, letters
-        self._known_runs: dict[str, int | tuple[list[int], int]] = {}
+    Letters of scripts without blanks are only collected on the way, their pairs numbered all at
+    once: there are as many of them as letters.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
         self._terms = array("i")
-        self._fields = bytearray()
-        self._extras = array("i")
+        self._fields = array("i")
+        self._wholes = array("i")
         self._ends = array("i")
         self._lengths = array("q")
+        self._unspaced: list[str] = []
+        self._unspaced_in = array("i")
 
     def add(self, document: int, entry: MemoryEntry) -> None:
         """Append one entry's fields."""
-        length, terms, numbers = 0, self._terms, self._vocabulary.numbers
-        known_runs = self._known_runs
-        letters: set[str] = set()
+        length, terms, known_runs = 0, self._terms, self._vocabulary.runs
         for field, text in zip(*searched_fields(entry), strict=True):
             folded = fold(text)
-            length += len(folded.encode("utf-8", "surrogatepass"))
+            length += utf8_length(folded)
             before = len(terms)
             for run in runs(folded):
-                if is_unspaced(run):
-                    letters.update(run)
-                    terms.extend([numbers[term] for term in unspaced_terms(run)])
-                    continue
                 known = known_runs.get(run)
                 if known is None:
+                    if is_unspaced(run):
+                        self._unspaced.append(run)
+                        self._unspaced_in.append(document)
+                        terms.extend(_LATER * (len(run) - 1 or 1))
+                        continue
                     known = self._learn(run)
                 if isinstance(known, int):
                     terms.append(known)
                 else:
                     parts, whole = known
                     terms.extend(parts)
-                    self._extras.extend((whole, document, field))
+                    self._wholes.extend((whole, document, field))
             terms.append(BARRIER)
-            self._fields.extend(bytes((field,)) * (len(terms) - before))
-        if self._letters:
-            for letter in letters:
-                self._extras.extend((numbers[letter_term(letter)], document, CONTENT))
+            self._fields.extend((field, len(terms) - before))
         self._ends.append(len(terms))
         self._lengths.append(length)
 
     def _learn(self, run: str) -> int | tuple[list[int], int]:
-        """The number of a plain word; those of an identifier's parts, and of the whole."""
         parts, whole = run_terms(run)
-        numbers = self._vocabulary.numbers
+        numbers, known_runs = self._vocabulary.numbers, self._vocabulary.runs
         ids = [numbers[part] for part in parts]
         known = ids[0] if whole is None else (ids, numbers[whole])
-        self._known_runs[run] = known
+        if len(known_runs) >= _MOST_KNOWN:
+            known_runs.clear()
+        known_runs[run] = known
         return known
 
-    def stream(self) -> TermStream:
+    def stream(self, *, letters: bool) -> TermStream:
         """What was read; nothing can be added afterwards."""
+        terms = np.frombuffer(self._terms, dtype=np.int32)
+        extras = [np.frombuffer(self._wholes, dtype=np.int32).reshape(-1, 3)]
+        if self._unspaced:
+            unspaced = UnspacedRuns(self._unspaced, self._unspaced_in)
+            terms[terms == _PENDING] = unspaced.pairs(self._vocabulary)
+            if letters:
+                extras.append(unspaced.letters(self._vocabulary))
+        fields = np.frombuffer(self._fields, dtype=np.int32).reshape(-1, 2)
         return TermStream(
             vocabulary=self._vocabulary,
-            terms=np.frombuffer(self._terms, dtype=np.int32),
-            fields=np.frombuffer(self._fields, dtype=np.uint8),
+            terms=terms,
+            fields=fields[:, 0].astype(np.uint8).repeat(fields[:, 1]),
             ends=np.frombuffer(self._ends, dtype=np.int32),
-            extras=np.frombuffer(self._extras, dtype=np.int32).reshape(-1, 3),
+            extras=np.concatenate(extras),
             lengths=np.frombuffer(self._lengths, dtype=np.int64),
         )

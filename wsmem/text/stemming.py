@@ -7,7 +7,12 @@ how far a stem may differ from its word (`shared_prefix`). A test compares the t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _VOWELS = frozenset("aeiouy")
 _DOUBLES = ("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt")
@@ -22,6 +27,7 @@ _EXCEPTIONS = {
 _UNCHANGED_AFTER_PLURAL = frozenset(
     ("inning", "outing", "canning", "herring", "earring", "evening", "proceed", "exceed", "succeed")
 )
+
 _REGION_PREFIXES = (
     "gener",
     "commun",
@@ -33,6 +39,9 @@ _REGION_PREFIXES = (
     "organ",
     "inter",
 )
+_KINDS = str.maketrans({chr(code): "-" for code in range(128)} | dict.fromkeys(_VOWELS, "a"))
+"""Letters as vowels (`a`) and others (`-`): a region begins behind the first `a-`."""
+_PAST_AND_GERUND = ("eed", "eedly", "ed", "edly", "ing", "ingly")
 
 _STEP_2 = (
     ("ational", "ate"), ("fulness", "ful"), ("iveness", "ive"), ("ization", "ize"),
@@ -52,6 +61,22 @@ _STEP_4 = (
 )  # fmt: skip
 
 
+def _by_last_letters(endings: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    """Endings and what takes their place by their last two letters: few are to be tried, in order.
+
+    Of two that end alike the longer comes first.
+    """
+    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for ending, replacement in endings:
+        found[ending[-2:]].append((ending, replacement))
+    return dict(found)
+
+
+_STEP_2_BY_LAST = _by_last_letters(_STEP_2)
+_STEP_3_BY_LAST = _by_last_letters(_STEP_3)
+_STEP_4_BY_LAST = _by_last_letters((ending, "") for ending in _STEP_4)
+
+
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """The stem of a lower-case ASCII word; words of one or two letters are their own."""
@@ -60,12 +85,12 @@ def stem(word: str) -> str:
     if word in _EXCEPTIONS:
         return _EXCEPTIONS[word]
     word = _mark_consonant_y(word)
-    start_1 = _region_1(word)
-    start_2 = _region_after(word, start_1)
+    start_1, start_2 = _regions(word)
     word = _plural(word)
     if word in _UNCHANGED_AFTER_PLURAL:
         return word
-    word = _past_and_gerund(word, start_1)
+    if word.endswith(_PAST_AND_GERUND):
+        word = _past_and_gerund(word, start_1)
     if len(word) > 2 and word[-1] in "yY" and word[-2] not in _VOWELS:
         word = word[:-1] + "i"
     word = _derived(word, start_1, start_2)
@@ -92,19 +117,21 @@ def _mark_consonant_y(word: str) -> str:
     return "".join(letters)
 
 
-def _region_after(word: str, start: int) -> int:
-    """Where the region after the first non-vowel that follows a vowel begins, from `start` on."""
-    for at in range(start + 1, len(word)):
-        if word[at] not in _VOWELS and word[at - 1] in _VOWELS:
-            return at + 1
-    return len(word)
+def _regions(word: str) -> tuple[int, int]:
+    """Where the two regions begin, at the end of the word if there are none.
 
-
-def _region_1(word: str) -> int:
-    for prefix in _REGION_PREFIXES:
-        if word.startswith(prefix):
-            return len(prefix)
-    return _region_after(word, 0)
+    The first begins after the first non-vowel that follows a vowel, or after one of some prefixes;
+    the second is the same within the first.
+    """
+    kinds = word.translate(_KINDS)
+    if word.startswith(_REGION_PREFIXES):
+        start_1 = next(len(prefix) for prefix in _REGION_PREFIXES if word.startswith(prefix))
+    elif (at := kinds.find("a-")) >= 0:
+        start_1 = at + 2
+    else:
+        return len(word), len(word)
+    at = kinds.find("a-", start_1)
+    return start_1, at + 2 if at >= 0 else len(word)
 
 
 def _has_vowel(text: str) -> bool:
@@ -126,11 +153,13 @@ def _ends_in_short_syllable(word: str) -> bool:
 
 
 def _plural(word: str) -> str:
+    if word[-1] != "s":
+        return (word[:-2] if len(word) > 4 else word[:-1]) if word.endswith("ied") else word
     if word.endswith("sses"):
         return word[:-2]
-    if word.endswith(("ied", "ies")):
+    if word.endswith("ies"):
         return word[:-2] if len(word) > 4 else word[:-1]
-    if word.endswith(("us", "ss")) or not word.endswith("s"):
+    if word.endswith(("us", "ss")):
         return word
     return word[:-1] if _has_vowel(word[:-2]) else word
 
@@ -162,7 +191,7 @@ def _restore(left: str, start_1: int) -> str:
 
 def _derived(word: str, start_1: int, start_2: int) -> str:
     """Steps 2 to 3: derivational endings become shorter ones."""
-    for ending, replacement in _STEP_2:
+    for ending, replacement in _STEP_2_BY_LAST.get(word[-2:], ()):
         if word.endswith(ending):
             if len(word) - len(ending) >= start_1:
                 word = word[: -len(ending)] + replacement
@@ -173,11 +202,10 @@ def _derived(word: str, start_1: int, start_2: int) -> str:
                 word = word[:-1]
         elif word.endswith("li") and len(word) - 2 >= start_1 and word[-3:-2] in _LI_ENDINGS:
             word = word[:-2]
-    for ending, replacement in _STEP_3:
+    for ending, replacement in _STEP_3_BY_LAST.get(word[-2:], ()):
         if word.endswith(ending):
-            return (
-                word[: -len(ending)] + replacement if len(word) - len(ending) >= start_1 else word
-            )
+            left = len(word) - len(ending)
+            return word[:left] + replacement if left >= start_1 else word
     if word.endswith("ative") and len(word) - 5 >= start_2:
         return word[:-5]
     return word
@@ -185,7 +213,7 @@ def _derived(word: str, start_1: int, start_2: int) -> str:
 
 def _residual(word: str, start_2: int) -> str:
     """Step 4: drop a last derivational ending that lies in the second region."""
-    for ending in _STEP_4:
+    for ending, _ in _STEP_4_BY_LAST.get(word[-2:], ()):
         if word.endswith(ending):
             return word[: -len(ending)] if len(word) - len(ending) >= start_2 else word
     if word.endswith(("sion", "tion")) and len(word) - 3 >= start_2:

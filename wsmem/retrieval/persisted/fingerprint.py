@@ -19,6 +19,7 @@ SOURCES = (
     "retrieval/fields.py",
     "retrieval/signals.py",
     "retrieval/stream.py",
+    "retrieval/unspaced.py",
     "retrieval/vocabulary.py",
     "retrieval/persisted/building.py",
     "retrieval/persisted/layout.py",
@@ -31,6 +32,7 @@ SOURCES = (
     "text/stemming.py",
     "text/stopwords.py",
     "text/utf16.py",
+    "text/utf8.py",
 )
 """Everything between the bytes of an entry and the numbers in the file; a test sees to the rest."""
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wsmem.retrieval.documents import Documents
-from wsmem.retrieval.items import Items
 from wsmem.retrieval.places import NOWHERE, Places
+from wsmem.retrieval.recent import Recent, all_sorted, taken_in
 from wsmem.retrieval.segment import Segment
 from wsmem.retrieval.stream import TermStream
 from wsmem.retrieval.substring_index import SubstringIndex
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _BATCH = 2_000
 """Entries analysed and sorted at once."""
+_FEW = 4
+"""Entries that are taken in one by one, without sorting."""
 _BLOCK = 1_024
 """Entries that are compared at once; only a block that differs is gone through one by one."""
 _MANY = 500
@@ -61,7 +63,7 @@ class Index:
     total_length: int
     """Summed length of those, UTF-8 bytes."""
     vocabulary: Vocabulary
-    segments: tuple[Segment, ...]
+    segments: tuple[Segment | Recent, ...]
     """Postings of all documents, in their order."""
 
     @classmethod
@@ -206,9 +208,9 @@ class Index:
             total_length -= int(documents.lengths[gone].sum())
         # What sorting needs is several times what comes of it, and much of that is never given
         # back to the system: a large list is taken in batches.
-        for batch in _batches(fresh):
+        for batch in _batches(fresh, _BATCH if len(fresh) > _FEW else 1):
             stream = TermStream.read(batch, self.vocabulary, letters=True)
-            segments = Segment.following(segments, Items.of(stream), first=documents.size)
+            segments = taken_in(segments, stream, first=documents.size)
             documents = documents.extended(batch, stream.lengths)
             total_length += int(stream.lengths.sum())
         changed = Index(
@@ -232,7 +234,7 @@ class Index:
     def purged(self) -> Index:
         """The same index without its dead documents and the terms only they held."""
         numbers = np.append(np.cumsum(self.alive, dtype=np.int32) - np.int32(1), np.int32(NOWHERE))
-        segment, occurring = Segment.merged(self.segments).kept(self.alive)
+        segment, occurring = Segment.merged(all_sorted(self.segments)).kept(self.alive)
         with self.vocabulary.lock:
             terms = list(self.vocabulary.numbers)
         return replace(
@@ -245,9 +247,9 @@ class Index:
         )
 
 
-def _batches(entries: Iterable[MemoryEntry]) -> Iterator[tuple[MemoryEntry, ...]]:
+def _batches(entries: Iterable[MemoryEntry], size: int) -> Iterator[tuple[MemoryEntry, ...]]:
     rest = iter(entries)
-    while batch := tuple(islice(rest, _BATCH)):
+    while batch := tuple(islice(rest, size)):
         yield batch
 
 

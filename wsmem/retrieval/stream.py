@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from array import array
+from itertools import chain, groupby, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wsmem.retrieval.fields import searched_fields
-from wsmem.retrieval.unspaced import UnspacedRuns
-from wsmem.text.analysis import fold, is_unspaced, run_terms, runs
+from wsmem.retrieval.fields import CONTENT, searched_fields
+from wsmem.retrieval.unspaced import letter_rows, pair_numbers
+from wsmem.text.analysis import fold, is_unspaced, runs, terms_of_run, unspaced_terms
 from wsmem.text.utf8 import utf8_length
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ _PENDING = -2
 """Stands for a pair of letters until it has a number."""
 _MOST_KNOWN = 32_768
 """Runs whose terms are kept at hand: up to 4 MB."""
+_FEW = 24
+"""Runs without blanks that are numbered one by one, as those of one entry are; then all at once."""
+_FIRST = itemgetter(0)
 _LATER = array("i", [_PENDING])
 
 
@@ -69,19 +74,19 @@ class TermStream(NamedTuple):
 class _Reader:
     """Numbers terms while entries are read.
 
-    Letters of scripts without blanks are only collected on the way, their pairs numbered all at
-    once: there are as many of them as letters.
+    Where there are many letters of scripts without blanks, they are only collected on the way and
+    numbered all at once: there are as many pairs of them as letters.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._terms = array("i")
         self._fields = array("i")
-        self._wholes = array("i")
+        self._extras = array("i")
         self._ends = array("i")
         self._lengths = array("q")
         self._unspaced: list[str] = []
-        self._unspaced_in = array("i")
+        self._unspaced_in: list[int] = []
 
     def add(self, document: int, entry: MemoryEntry) -> None:
         """Append one entry's fields."""
@@ -94,9 +99,7 @@ class _Reader:
                 known = known_runs.get(run)
                 if known is None:
                     if is_unspaced(run):
-                        self._unspaced.append(run)
-                        self._unspaced_in.append(document)
-                        terms.extend(_LATER * (len(run) - 1 or 1))
+                        self._add_unspaced(document, run)
                         continue
                     known = self._learn(run)
                 if isinstance(known, int):
@@ -104,17 +107,29 @@ class _Reader:
                 else:
                     parts, whole = known
                     terms.extend(parts)
-                    self._wholes.extend((whole, document, field))
+                    self._extras.extend((whole, document, field))
             terms.append(BARRIER)
             self._fields.extend((field, len(terms) - before))
         self._ends.append(len(terms))
         self._lengths.append(length)
 
+    def _add_unspaced(self, document: int, run: str) -> None:
+        if len(self._unspaced) < _FEW:
+            numbers = self._vocabulary.numbers
+            self._terms.extend([numbers[term] for term in unspaced_terms(run)])
+        else:
+            self._terms.extend(_LATER * (len(run) - 1 or 1))
+        self._unspaced.append(run)
+        self._unspaced_in.append(document)
+
     def _learn(self, run: str) -> int | tuple[list[int], int]:
-        parts, whole = run_terms(run)
+        parts, whole = terms_of_run(run)
         numbers, known_runs = self._vocabulary.numbers, self._vocabulary.runs
-        ids = [numbers[part] for part in parts]
-        known = ids[0] if whole is None else (ids, numbers[whole])
+        known: int | tuple[list[int], int]
+        if whole is None:
+            known = numbers[parts[0]]
+        else:
+            known = [numbers[part] for part in parts], numbers[whole]
         if len(known_runs) >= _MOST_KNOWN:
             known_runs.clear()
         known_runs[run] = known
@@ -123,18 +138,28 @@ class _Reader:
     def stream(self, *, letters: bool) -> TermStream:
         """What was read; nothing can be added afterwards."""
         terms = np.frombuffer(self._terms, dtype=np.int32)
-        extras = [np.frombuffer(self._wholes, dtype=np.int32).reshape(-1, 3)]
-        if self._unspaced:
-            unspaced = UnspacedRuns(self._unspaced, self._unspaced_in)
-            terms[terms == _PENDING] = unspaced.pairs(self._vocabulary)
-            if letters:
-                extras.append(unspaced.letters(self._vocabulary))
+        if later := self._unspaced[_FEW:]:
+            terms[terms == _PENDING] = pair_numbers(later, self._vocabulary)
+        if letters and not later:
+            self._add_letters()
+        extras = np.frombuffer(self._extras, dtype=np.int32).reshape(-1, 3)
+        if letters and later:
+            rows = letter_rows(self._unspaced, self._unspaced_in, self._vocabulary)
+            extras = np.concatenate([extras, rows])
         fields = np.frombuffer(self._fields, dtype=np.int32).reshape(-1, 2)
         return TermStream(
             vocabulary=self._vocabulary,
             terms=terms,
             fields=fields[:, 0].astype(np.uint8).repeat(fields[:, 1]),
             ends=np.frombuffer(self._ends, dtype=np.int32),
-            extras=np.concatenate(extras),
+            extras=extras,
             lengths=np.frombuffer(self._lengths, dtype=np.int64),
         )
+
+    def _add_letters(self) -> None:
+        """Add each letter of the few runs there are, once a document."""
+        numbers = self._vocabulary.letters
+        for document, held in groupby(zip(self._unspaced_in, self._unspaced, strict=True), _FIRST):
+            found = [numbers[letter] for letter in set("".join([run for _, run in held]))]
+            rows = zip(found, repeat(document), repeat(CONTENT), strict=False)
+            self._extras.extend(chain.from_iterable(rows))

@@ -1,19 +1,16 @@
-"""Runs of scripts written without blanks, numbered as pairs and as letters: a few, or very many.
+"""Runs of scripts written without blanks, numbered as pairs and as letters, very many at once.
 
-A store holds as many pairs as letters. Those of many entries are numbered by sorting, with one text
-made for each distinct pair; for the few letters of one entry that would take longer than a loop.
+A store holds as many pairs as letters. They are numbered by sorting, with one text made for each
+distinct pair; for the few runs of one entry that would take longer than a loop.
 """
 
 from __future__ import annotations
 
-from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wsmem.retrieval.fields import CONTENT
-from wsmem.retrieval.vocabulary import FIRST_UNSPACED
-from wsmem.text.analysis import unspaced_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,53 +24,15 @@ if TYPE_CHECKING:
 _CODE_BITS = 21
 """A code point has so many; two of them, or one and a document, share a number."""
 _CODE = (1 << _CODE_BITS) - 1
-_FEW = 1_000
-"""Letters of fewer runs are numbered one by one."""
 
 
-class UnspacedRuns(NamedTuple):
-    """Runs in reading order, each with the document it is of; none is empty."""
+def pair_numbers(runs: Sequence[str], vocabulary: Vocabulary) -> Ints:
+    """The numbers of the terms that `unspaced_terms` gives for each run, run after run.
 
-    runs: Sequence[str]
-    documents: Sequence[int]
-    """Ascending."""
-
-    def pairs(self, vocabulary: Vocabulary) -> Ints:
-        """The numbers of the terms that `unspaced_terms` gives for each run, run after run."""
-        if len(self.runs) < _FEW:
-            numbers = vocabulary.numbers
-            found = array("i")
-            for run in self.runs:
-                found.extend([numbers[term] for term in unspaced_terms(run)])
-            return np.frombuffer(found, dtype=np.int32)
-        return _pairs_at_once(self.runs, vocabulary)
-
-    def letters(self, vocabulary: Vocabulary) -> Ints:
-        """Rows of (number of a letter, document, field): every letter once a document."""
-        keys = np.array(self.documents, dtype=np.int64).repeat(_sizes(self.runs))
-        keys <<= _CODE_BITS
-        keys |= _codes(self.runs)
-        keys.sort()
-        new = np.ones(len(keys), dtype=bool)
-        np.not_equal(keys[1:], keys[:-1], out=new[1:])
-        keys = keys[new]
-        rows = np.empty((len(keys), 3), dtype=np.int32)
-        rows[:, 0] = vocabulary.letters.of((keys & _CODE) - FIRST_UNSPACED)
-        rows[:, 1] = keys >> _CODE_BITS
-        rows[:, 2] = CONTENT
-        return rows
-
-
-def _codes(runs: Sequence[str]) -> npt.NDArray[np.int64]:
-    encoded = "".join(runs).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(encoded, dtype=np.uint32).astype(np.int64)
-
-
-def _sizes(runs: Sequence[str]) -> npt.NDArray[np.int64]:
-    return np.fromiter(map(len, runs), dtype=np.int64, count=len(runs))
-
-
-def _pairs_at_once(runs: Sequence[str], vocabulary: Vocabulary) -> Ints:
+    Args:
+        runs: None of them empty.
+        vocabulary: New terms are added to it; its lock is to be held.
+    """
     codes, sizes = _codes(runs), _sizes(runs)
     second = np.append(codes[1:], 0)
     lasts = sizes.cumsum() - 1
@@ -90,3 +49,36 @@ def _pairs_at_once(runs: Sequence[str], vocabulary: Vocabulary) -> Ints:
     # NumPy's texts lose their zeros: a letter alone is itself.
     found = [numbers[term] for term in letters.view("U2").ravel().tolist()]
     return np.array(found, dtype=np.int32)[which]
+
+
+def letter_rows(runs: Sequence[str], documents: Sequence[int], vocabulary: Vocabulary) -> Ints:
+    """Rows of (number of a letter, document, field): every letter once a document.
+
+    Args:
+        runs: None of them empty.
+        documents: The one that each of them is of.
+        vocabulary: New terms are added to it; its lock is to be held.
+    """
+    keys = np.array(documents, dtype=np.int64).repeat(_sizes(runs))
+    keys <<= _CODE_BITS
+    keys |= _codes(runs)
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    codes = keys & _CODE
+    found = np.flatnonzero(np.bincount(codes)).tolist()
+    numbers = np.zeros(found[-1] + 1, dtype=np.int32)
+    numbers[found] = [vocabulary.letters[chr(code)] for code in found]
+    rows = np.empty((len(keys), 3), dtype=np.int32)
+    rows[:, 0] = numbers[codes]
+    rows[:, 1] = keys >> _CODE_BITS
+    rows[:, 2] = CONTENT
+    return rows
+
+
+def _codes(runs: Sequence[str]) -> npt.NDArray[np.int64]:
+    encoded = "".join(runs).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(encoded, dtype=np.uint32).astype(np.int64)
+
+
+def _sizes(runs: Sequence[str]) -> npt.NDArray[np.int64]:
+    return np.fromiter(map(len, runs), dtype=np.int64, count=len(runs))

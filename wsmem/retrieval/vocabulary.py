@@ -6,18 +6,8 @@ import threading
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import numpy.typing as npt
-
-    Ints = npt.NDArray[np.int32]
-
-FIRST_UNSPACED = 0x2E80
-"""The first code point of scripts written without blanks (see `wsmem.text.analysis.RUN`)."""
-_NONE = -1
 
 
 def letter_term(letter: str) -> str:
@@ -28,30 +18,15 @@ def letter_term(letter: str) -> str:
     return f"\0{letter}"
 
 
-class Letters:
-    """Numbers of letters, each that of its `letter_term`, in a table by code point."""
+class _Letters(dict[str, int]):
+    """Numbers by letter, so that no text has to be made to look one up."""
 
     def __init__(self, numbers: defaultdict[str, int]) -> None:
         self._numbers = numbers
-        self._table = np.empty(0, dtype=np.int32)
 
-    def of(self, codes: npt.NDArray[np.int64]) -> Ints:
-        """The number of each letter; new letters get one, so the vocabulary's lock is to be held.
-
-        Args:
-            codes: Code points less those of `FIRST_UNSPACED`.
-        """
-        top = int(codes.max(initial=-1))
-        if top >= len(self._table):
-            table = np.full(top + 1, _NONE, dtype=np.int32)
-            table[: len(self._table)] = self._table
-            self._table = table
-        found = self._table[codes]
-        if (new := found < 0).any():
-            for code in set(codes[new].tolist()):
-                self._table[code] = self._numbers[letter_term(chr(code + FIRST_UNSPACED))]
-            found = self._table[codes]
-        return found
+    def __missing__(self, letter: str) -> int:
+        number = self[letter] = self._numbers[letter_term(letter)]
+        return number
 
 
 class Vocabulary:
@@ -65,7 +40,8 @@ class Vocabulary:
         self.numbers: defaultdict[str, int] = defaultdict()
         """Asking `numbers[term]` gives a new term the next number; hold `lock` meanwhile."""
         self.numbers.default_factory = self.numbers.__len__
-        self.letters = Letters(self.numbers)
+        self.letters = _Letters(self.numbers)
+        """Likewise for letters, each under its `letter_term`."""
         self.runs: dict[str, int | tuple[list[int], int]] = {}
         """Of runs read lately, the number of a plain word; those of an identifier's parts, and of
         the whole. Whoever adds to it sees to its size."""

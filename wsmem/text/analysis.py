@@ -19,7 +19,7 @@ from operator import add
 from typing import Literal, NamedTuple
 
 from wsmem.text.normalize import nfkc
-from wsmem.text.stemming import stem
+from wsmem.text.stemming import stemmed
 from wsmem.text.stopwords import (
     ENGLISH,
     FUNCTION_LETTERS,
@@ -101,8 +101,7 @@ def _bare(letter: str) -> str:
     return base if base.isascii() else letter
 
 
-@lru_cache(maxsize=8192)
-def run_terms(run: str) -> RunTerms:
+def terms_of_run(run: str) -> RunTerms:
     """Terms of a run of a script with blanks, its case as written."""
     lowered = lower(run)
     if lowered in ENGLISH:
@@ -115,9 +114,13 @@ def run_terms(run: str) -> RunTerms:
     return RunTerms(tuple(_stem(part.lower()) for part in parts), _stem(lowered))
 
 
+run_terms = lru_cache(maxsize=8192)(terms_of_run)
+"""The same, for runs that come again."""
+
+
 def _stem(word: str) -> str:
     """Stems are for words: k8s and hashes have none."""
-    return stem(word) if word.isalpha() else word
+    return stemmed(word) if word.isalpha() else word
 
 
 def lower(folded: str) -> str:

@@ -77,8 +77,7 @@ _STEP_3_BY_LAST = _by_last_letters(_STEP_3)
 _STEP_4_BY_LAST = _by_last_letters((ending, "") for ending in _STEP_4)
 
 
-@lru_cache(maxsize=8192)
-def stem(word: str) -> str:
+def stemmed(word: str) -> str:
     """The stem of a lower-case ASCII word; words of one or two letters are their own."""
     if len(word) < 3:
         return word
@@ -96,6 +95,10 @@ def stem(word: str) -> str:
     word = _derived(word, start_1, start_2)
     word = _residual(word, start_2)
     return _final_letter(word, start_1, start_2).replace("Y", "y")
+
+
+stem = lru_cache(maxsize=8192)(stemmed)
+"""The same, for words that come again."""
 
 
 def shared_prefix(stemmed: str) -> str:

@@ -15,16 +15,9 @@ from wsmem.evals.catalogue import Source
 from wsmem.evals.evaluate import evaluate_dataset
 from wsmem.evals.plan import Plan
 from wsmem.evals.results import DatasetResult
-from wsmem.evals.tuning.cached import (
-    CachedSet,
-    cached_set,
-    final_split,
-    load_arrays,
-    read_set,
-    save_arrays,
-    score_set,
-    tuning_split,
-)
+from wsmem.evals.tuning.cached import CachedSet, score_set
+from wsmem.evals.tuning.candidates import final_split, read_set, tuning_split
+from wsmem.evals.tuning.files import cached_set, load_arrays, save_arrays
 from wsmem.retrieval.profile import Profile, load_profile
 from wsmem.retrieval.signals import NAMES
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tuning_kit import SIGNS, drawn_set
 
 from wsmem.evals.tuning.cached import score_set
-from wsmem.evals.tuning.duels import Duels, load_duels, make_duels, save_duels, stacked
+from wsmem.evals.tuning.duels import Duels, make_duels, stacked
+from wsmem.evals.tuning.files import load_duels, save_duels
 from wsmem.retrieval.profile import Profile
 
 if TYPE_CHECKING:

@@ -21,22 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wsmem.evals.tuning.cached import (
-    CachedSet,
-    CacheKey,
-    cached_set,
-    discount_table,
-    load_arrays,
-    save_arrays,
-)
+from wsmem.evals.tuning.cached import CachedSet, discount_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import numpy.typing as npt
-
-    from wsmem.evals.catalogue import Source
 
     Floats = npt.NDArray[np.float64]
     Singles = npt.NDArray[np.float32]
@@ -178,6 +168,11 @@ class Duels:
         )
 
 
+PLAIN = ("sets", "signals", "k")
+"""The fields that are no arrays."""
+ARRAYS = tuple(name for name in Duels.__dataclass_fields__ if name not in PLAIN)
+
+
 def _enough(shares: Singles, terms: Singles, share: float, cap: float) -> npt.NDArray[np.bool_]:
     """Whether evidence reaches `share * min(all of the query, cap terms)`, and there is any."""
     found: npt.NDArray[np.bool_] = (shares >= share - _MEETS) | (terms >= share * cap - _MEETS)
@@ -310,10 +305,10 @@ def stacked(parts: Sequence[Duels]) -> Duels:
     """The duels of several sets as one; all made for the same signals and ranks."""
     names = tuple(name for part in parts for name in part.sets)
     first = parts[0]
-    fields: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in _ARRAYS}
+    fields: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in ARRAYS}
     duels = sets = 0
     for part in parts:
-        for name in _ARRAYS:
+        for name in ARRAYS:
             values = getattr(part, name)
             offset = duels if name == "ends" else sets if name.endswith("_sets") else 0
             fields[name].append(values + offset if offset else values)
@@ -329,45 +324,3 @@ def stacked(parts: Sequence[Duels]) -> Duels:
             for name, values in fields.items()
         },
     )
-
-
-_PLAIN = ("sets", "signals", "k")
-_ARRAYS = tuple(name for name in Duels.__dataclass_fields__ if name not in _PLAIN)
-
-
-def cached_duels(
-    source: Source,
-    signs: Mapping[str, int],
-    *,
-    split: str | None,
-    signals: Sequence[str],
-    cache: Path,
-    k: int = 10,
-    limit: int | None = None,
-) -> Duels:
-    """The duels of a set from the cache folder, made and put there if they are not in it yet."""
-    key = CacheKey.of(source, split=split, signals=signals, limit=limit)
-    path = cache / f"{key.stem(duels=dict(signs), k=k)}-duels.npz"
-    stored = load_duels(path)
-    if stored is None:
-        found = cached_set(source, split=split, signals=signals, cache=cache, limit=limit)
-        stored = make_duels(found, signs, k=k)
-        save_duels(stored, path)
-    return stored
-
-
-def save_duels(duels: Duels, path: Path) -> None:
-    """Write duels to a file."""
-    meta = {name: getattr(duels, name) for name in _PLAIN}
-    save_arrays(path, meta, {name: getattr(duels, name) for name in _ARRAYS})
-
-
-def load_duels(path: Path) -> Duels | None:
-    """Read them again; `None` where there is no such file, or none that can be read."""
-    stored = load_arrays(path)
-    if stored is None:
-        return None
-    meta, arrays = stored
-    lists = {name: tuple(meta[name]) for name in ("sets", "signals")}
-    fields: dict[str, Any] = arrays | lists
-    return Duels(**fields, k=meta["k"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import InvalidInputError
 from wsmem.evals.ledger import unit_key
-from wsmem.evals.tuning.duels import load_duels, save_duels
+from wsmem.evals.tuning.files import load_duels, save_duels
 from wsmem.evals.tuning.search import Found, Search, Storage, trial_value
 from wsmem.evals.tuning.space import CAP, SHARE
 from wsmem.evals.workers import tell

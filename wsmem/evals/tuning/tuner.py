@@ -13,14 +13,9 @@ from wsmem.evals.ledger import LEDGER, Ledger
 from wsmem.evals.manifest import circumstances, commit
 from wsmem.evals.reading import DEFAULT_SPLIT
 from wsmem.evals.tuning.assess import HELD_OUT, MEAN, TUNED, best_variant, gains, set_figures
-from wsmem.evals.tuning.cached import (
-    DEVELOPMENT,
-    cached_set,
-    final_split,
-    fingerprint,
-    tuning_split,
-)
-from wsmem.evals.tuning.duels import cached_duels, stacked
+from wsmem.evals.tuning.candidates import DEVELOPMENT, final_split, tuning_split
+from wsmem.evals.tuning.duels import stacked
+from wsmem.evals.tuning.files import cached_duels, cached_set, fingerprint
 from wsmem.evals.tuning.findings import ablation, learning_curve
 from wsmem.evals.tuning.objective import Objective
 from wsmem.evals.tuning.peers import REFERENCE, VARIANTS, score_peers

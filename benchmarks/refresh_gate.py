@@ -9,22 +9,26 @@ git diff, and let the sentences in the notebook follow the figures.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.refreshing import (
+    keep_ranks,
+    own_sets_alone,
+    rerun,
+    run_command,
+    work_at_root,
+)
 from wsmem.cli.main import main
 from wsmem.evals.catalogue import find_datasets
 from wsmem.evals.contestants import Contestant
 from wsmem.evals.gate.story import EXPLAINED, Earned, earned, keep_story, story_item
-from wsmem.evals.notebooks import execute, faults
 from wsmem.evals.reading import load_dataset
 from wsmem.evals.run import RESULTS, Run
-from wsmem.evals.run_folder import strict_json
 from wsmem.retrieval.profile import load_profile
 from wsmem.text import analysis
 
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
 
     from wsmem.evals.dataset import Dataset
 
-ROOT = Path(__file__).resolve().parents[1]
 BEFORE, AFTER = (Path(f"benchmarks/results/regression/{name}") for name in ("before", "after"))
 NOTEBOOK = Path("notebooks/06_regression.ipynb")
 SYSTEM, MEASURE = "wsmem:default", "nDCG@10"
@@ -45,18 +48,14 @@ TOLD = 6
 
 def refresh(arguments: list[str]) -> int:
     """Baselines, then both runs, then the notebook; 1 if anything is not as it should be."""
-    os.chdir(ROOT)  # paths in manifests are then those of the repository
-    os.environ.pop("DATA", None)
+    work_at_root()
+    own_sets_alone()
     status = main(["gate", "--datasets-dir", "datasets", "--update", *arguments])
     _evaluate(BEFORE)
     with every_other_pair():
         _evaluate(AFTER)
     _explain()
-    execute(NOTEBOOK)
-    found = faults(NOTEBOOK)
-    for fault in found:
-        print(fault)
-    return int(bool(status or found))
+    return rerun(NOTEBOOK) or int(bool(status))
 
 
 @contextmanager
@@ -77,16 +76,12 @@ def every_other_pair() -> Iterator[None]:
 def _evaluate(folder: Path) -> None:
     (folder / EXPLAINED).unlink(missing_ok=True)
     chosen = ("--system", SYSTEM, "--measure", MEASURE, "--measure", "FalseRecall")
-    # The manifest keeps this command; the second run adds the regression above to it, which is of
-    # this process alone.
+    # In one process: the second run adds the regression above to it, which is of this one alone.
     alone = ("--jobs", "1", "--out", folder.as_posix())
-    sys.argv = ["wsmem", "eval", "--datasets-dir", "datasets", *chosen, *alone]
-    if main(sys.argv[1:]):
+    if run_command(["eval", "--datasets-dir", "datasets", *chosen, *alone]):
         raise SystemExit(f"{folder}: nothing was scored")
     for path in (folder / RESULTS).glob("*.jsonl"):
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        short = (row | {"ranked": row["ranked"][:RANKS]} for row in rows)
-        path.write_text("".join(strict_json(row) + "\n" for row in short), encoding="utf-8")
+        keep_ranks(path, RANKS)
 
 
 def _explain() -> None:

@@ -12,7 +12,6 @@ figures. `--notebook` runs only the notebook, over the run that is there.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 import tempfile
@@ -20,11 +19,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.interop.plugin import InteropError, install
-from wsmem.cli.main import main
+from benchmarks.refreshing import own_sets_alone, rerun, run_command, work_at_root
 from wsmem.evals.latency.plan import SIZES
-from wsmem.evals.notebooks import execute, faults
 
-ROOT = Path(__file__).resolve().parents[1]
 RUN = "benchmarks/results/latency"
 NOTEBOOK = Path("notebooks/05_latency.ipynb")
 
@@ -36,15 +33,11 @@ def refresh(arguments: list[str] | None = None) -> int:
     parser.add_argument("--plugin", type=Path, help="a folder the public plugin is installed in")
     parser.add_argument("--notebook", action="store_true", help="only run the notebook")
     given = parser.parse_args(arguments)
-    os.chdir(ROOT)  # paths in the run's manifest are then those of the repository
-    os.environ.pop("DATA", None)
+    work_at_root()
+    own_sets_alone()
     if not given.notebook and (status := measure(given.entries, given.plugin)):
         return status
-    execute(NOTEBOOK)
-    found = faults(NOTEBOOK)
-    for fault in found:
-        print(fault)
-    return bool(found)
+    return rerun(NOTEBOOK)
 
 
 def measure(entries: list[int], plugin: Path | None) -> int:
@@ -54,9 +47,7 @@ def measure(entries: list[int], plugin: Path | None) -> int:
         named = ["--plugin", str(plugin or folder)] if plugin or installed(folder) else []
         sizes = [word for size in entries for word in ("--entries", str(size))]
         command = ["bench", "latency", "--datasets-dir", "datasets", *sizes, "--out", RUN]
-        # The manifest keeps this command, with which anyone can repeat the run.
-        sys.argv = ["wsmem", *command]
-        return main([*command, *named])
+        return run_command(command, unsaid=named)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -9,12 +9,12 @@ git diff, and let the sentences in the notebooks follow the figures.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wsmem.cli.main import main
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.refreshing import keep_ranks, own_sets_alone, run_command, work_at_root
 from wsmem.evals.notebooks import execute, folder_faults, readers
 from wsmem.evals.run import RESULTS, SLICES
 from wsmem.evals.run_folder import MANIFEST, strict_json
@@ -23,7 +23,6 @@ from wsmem.evals.systems.wsmem import HOST, PREFIX
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-ROOT = Path(__file__).resolve().parents[1]
 NAME = "ranking"
 RUN = f"benchmarks/results/{NAME}"
 NOTEBOOKS = Path("notebooks")
@@ -36,12 +35,10 @@ RANKS = 5
 
 def refresh() -> int:
     """Evaluate into the run's folder, run its notebooks, say what is wrong with any notebook."""
-    os.chdir(ROOT)  # paths in the run's manifest are then those of the repository
-    os.environ.pop("DATA", None)
+    work_at_root()
+    own_sets_alone()
     chosen = [word for measure in MEASURES for word in ("--measure", measure)]
-    # The manifest keeps this command, with which anyone can repeat the run.
-    sys.argv = ["wsmem", "eval", "--datasets-dir", "datasets", *chosen, "--out", RUN]
-    if status := main(sys.argv[1:]):
+    if status := run_command(["eval", "--datasets-dir", "datasets", *chosen, "--out", RUN]):
         return status
     shorten(Path(RUN))
     for path in readers(NOTEBOOKS, NAME):
@@ -65,10 +62,7 @@ def shorten(run: Path) -> None:
         for system, name in list(files["results"].items()):
             results = run / RESULTS / name
             if system.startswith(PREFIX) and not system.endswith(HOST):
-                rows = map(json.loads, results.read_text(encoding="utf-8").splitlines())
-                short = (row | {"ranked": row["ranked"][:RANKS]} for row in rows)
-                text = "".join(strict_json(row) + "\n" for row in short)
-                results.write_text(text, encoding="utf-8")
+                keep_ranks(results, RANKS)
             else:
                 del files["results"][system]
                 results.unlink()

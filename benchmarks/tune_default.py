@@ -14,14 +14,13 @@ The test split of our own sets stays closed unless `--open-test` is given, for f
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wsmem.cli.main import main
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.refreshing import rerun, run_command, work_at_root
 from wsmem.evals.catalogue import search_folders
-from wsmem.evals.notebooks import execute, faults
 from wsmem.evals.run_folder import strict_json
 from wsmem.evals.tuning.kept import FOLDER, keep
 from wsmem.evals.tuning.run import TuningRun
@@ -29,7 +28,6 @@ from wsmem.evals.tuning.run import TuningRun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROOT = Path(__file__).resolve().parents[1]
 RUN = Path("runs/tune-default")
 DEFAULT = Path("wsmem/retrieval/profiles/default.json")
 NOTEBOOK = Path("notebooks/04_tuning.ipynb")
@@ -49,7 +47,7 @@ SAMPLER = "ascent"
 
 def tune_default(options: Sequence[str]) -> int:
     """Tune, keep, ship if wanted, and say what is wrong with the notebook."""
-    os.chdir(ROOT)
+    work_at_root()
     if not search_folders():
         print("DATA names no folder of public sets", file=sys.stderr)
         return 2
@@ -60,19 +58,13 @@ def tune_default(options: Sequence[str]) -> int:
     searched = [part for name in (*SIGNALS, *ENTRY) for part in ("--signal", name)]
     start = ["--datasets-dir", "datasets", "--start", START.as_posix()]
     fixed = [*start, *searched, *held]
-    sys.argv = ["wsmem", "tune", *fixed, *trials, *sampler, *given]
-    if status := main([*sys.argv[1:], "--out", RUN.as_posix()]):
+    command = ["tune", *fixed, *trials, *sampler, *given]
+    if status := run_command(command, unsaid=("--out", RUN.as_posix())):
         return status
-    run = keep(TuningRun.load(RUN), FOLDER, command=sys.argv)
+    run = keep(TuningRun.load(RUN), FOLDER, command=["wsmem", *command])
     if "--ship" in options:
         ship(run)
-    if not NOTEBOOK.is_file():
-        return 0
-    execute(NOTEBOOK)
-    found = faults(NOTEBOOK)
-    for fault in found:
-        print(fault)
-    return bool(found)
+    return rerun(NOTEBOOK) if NOTEBOOK.is_file() else 0
 
 
 def ship(run: TuningRun) -> None:

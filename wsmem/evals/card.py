@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CARD_NAME = "card.json"
-SOURCE_NAME = "SOURCE.md"
-"""What sets that were converted from public files carry instead of a card."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

@@ -67,11 +67,6 @@ class Resampler:
         self._count = int(self._group.max(initial=-1)) + 1
         self._seed, self._resamples = tuple(seed), resamples
 
-    @property
-    def clustered(self) -> bool:
-        """Whether scopes are drawn, not queries."""
-        return self._count < len(self._group)
-
     @cached_property
     def _draws(self) -> NDArray[np.float32]:
         """How often each group is in each resample."""

@@ -12,6 +12,8 @@ from wsmem.evals.latency.text import STATE_WORDS
 from wsmem.evals.plots import MARKERS, PALETTE, Drawing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -166,15 +168,7 @@ def peers_chart(run: LatencyRun, figure: str = "p95") -> LineChart:
         for number, system in enumerate(ORDER)
         if system in present
     ]
-    return LineChart(
-        title=f"{figure} of a warm recall by entries",
-        x="entries",
-        y=f"milliseconds, {figure} and 95 % interval",
-        series=tuple(series),
-        deadline=run.deadline_ms,
-        log_y=True,
-        ticks=tuple(float(size) for size in run.sizes),
-    )
+    return _by_size(run, f"{figure} of a warm recall by entries", figure, series)
 
 
 def states_chart(run: LatencyRun, figure: str = "p95") -> LineChart:
@@ -188,8 +182,12 @@ def states_chart(run: LatencyRun, figure: str = "p95") -> LineChart:
         )
         for state in run.states
     ]
+    return _by_size(run, f"{figure} of a recall by entries and state", figure, series)
+
+
+def _by_size(run: LatencyRun, title: str, figure: str, series: Sequence[Series]) -> LineChart:
     return LineChart(
-        title=f"{figure} of a recall by entries and state",
+        title=title,
         x="entries",
         y=f"milliseconds, {figure} and 95 % interval",
         series=tuple(series),

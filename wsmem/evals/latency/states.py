@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
@@ -27,13 +28,14 @@ from wsmem.operations.contract import DistillOutput, DistillRequest
 from wsmem.records import CheckpointInput, MemoryMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from wsmem.evals.latency.contestants import Contestant
     from wsmem.evals.latency.figures import Outcome
     from wsmem.evals.latency.plan import LatencyPlan, State
     from wsmem.evals.latency.stores import TimedStore
     from wsmem.evals.synthetic import LabelledQuery
+    from wsmem.operations.contract import Distiller
 
 OPERATIONS = 5
 """What one checkpoint adds."""
@@ -144,9 +146,7 @@ async def _committing(plan: LatencyPlan, store: TimedStore) -> Findings:
                 raise SystemUnavailableError("checkpoints", result.error or result.status)
             findings.commits += 1
 
-    async with WorkspaceMemoryEngine(store.settings, distiller=distil) as engine:
-        await engine.warm(cwd=CWD)
-        await _warm_up(plan, engine, store)
+    async with _ready(plan, store, distil) as engine:
         committing = asyncio.create_task(keep_committing())
         try:
             samples = await _ask_on(plan, engine, store, lambda: findings.commits)
@@ -161,9 +161,7 @@ async def _committing(plan: LatencyPlan, store: TimedStore) -> Findings:
 
 async def _beside_writers(plan: LatencyPlan, store: TimedStore) -> Findings:
     findings = Findings()
-    async with WorkspaceMemoryEngine(store.settings) as engine:
-        await engine.warm(cwd=CWD)
-        await _warm_up(plan, engine, store)
+    async with _ready(plan, store) as engine:
         with writers(
             store.root, CWD, count=plan.writers, seed=plan.seed, pause_ms=plan.pause_ms
         ) as started:
@@ -196,9 +194,7 @@ async def _ask_on(
 
 async def _changed_files(plan: LatencyPlan, store: TimedStore) -> Findings:
     findings = Findings()
-    async with WorkspaceMemoryEngine(store.settings) as engine:
-        await engine.warm(cwd=CWD)
-        await _warm_up(plan, engine, store)
+    async with _ready(plan, store) as engine:
         with writers(store.root, CWD, count=1, seed=plan.seed) as (writer,):
             for number, query in enumerate(store.cold):
                 await asyncio.to_thread(writer.write)
@@ -282,10 +278,17 @@ def _environment() -> dict[str, str]:
     } | {"PYTHONIOENCODING": "utf-8"}
 
 
-async def _warm_up(
-    plan: LatencyPlan, engine: WorkspaceMemoryEngine, store: TimedStore
-) -> Sequence[Sample]:
-    return [
+@asynccontextmanager
+async def _ready(
+    plan: LatencyPlan, store: TimedStore, distiller: Distiller | None = None
+) -> AsyncIterator[WorkspaceMemoryEngine]:
+    """An engine that has its index and has answered before."""
+    async with WorkspaceMemoryEngine(store.settings, distiller=distiller) as engine:
+        await engine.warm(cwd=CWD)
+        await _warm_up(plan, engine, store)
+        yield engine
+
+
+async def _warm_up(plan: LatencyPlan, engine: WorkspaceMemoryEngine, store: TimedStore) -> None:
+    for number, query in enumerate(store.warm_up):
         await recall(engine, query, number, deadline_ms=plan.deadline_ms)
-        for number, query in enumerate(store.warm_up)
-    ]

@@ -97,6 +97,7 @@ SizesCluster = Annotated[
     ),
 ]
 StoreSeed = Annotated[int, typer.Option(metavar="S", help="Seed of stores and queries.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that --out wrote.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -146,7 +147,7 @@ def latency(
     chosen = {name: value for name, value in given.items() if value is not None}
     plan = LatencyPlan(plugin=plugin, split=split, seed=seed, **chosen)
     folders = _folders(dataset, data, datasets_dir)
-    found = _measured(plan, folders, cluster=cluster, out=None if out is None else Path(out))
+    found = _measured(plan, folders, cluster=cluster, out=out)
     print_tables(found, plan, as_json=as_json)
     note_kept(out)
 
@@ -170,7 +171,7 @@ def _measured(
 
 @group.command("report", help="Write the report of a run of bench latency: one HTML file.")
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder that --out wrote.")],
+    run: RunFolder,
     *,
     out: ReportFile = None,
 ) -> None:
@@ -178,7 +179,7 @@ def report(
     from wsmem.evals.latency.page import write_report  # noqa: PLC0415  slow to import
     from wsmem.evals.latency.run import LatencyRun  # noqa: PLC0415
 
-    print(write_report(LatencyRun.load(Path(run)), None if out is None else Path(out)))
+    print(write_report(LatencyRun.load(run), out))
 
 
 def _folders(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wsmem.evals.labelling.making import MadeReport
     from wsmem.evals.labelling.pooling import Pooling
 
-Out = Annotated[str, typer.Option(metavar="DIR", help="The new folder; its name is the set's.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="The new folder; its name is the set's.")]
 System = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="A system whose results are pooled; repeatable."),
@@ -99,7 +99,7 @@ def import_public(
     report = import_source(
         source_named(source),
         [_existing(file) for file in files],
-        Path(out),
+        out,
         options=_choices(option or []),
         limit=limit,
         licence=licence,
@@ -146,7 +146,7 @@ def from_own_store(
     given: list[Candidate] = query_file(_existing(queries)) if queries else []
     report = from_store(
         Path(memory_dir),
-        Path(out),
+        out,
         scopes=scope or (),
         further=[*given, *(_typed() if typed else ())],
         messages=messages,
@@ -178,7 +178,7 @@ def pool(
 
     (source,) = choose([dataset], known_sets(data, datasets_dir))
     loaded = load_dataset(source.path, name=source.name, split=split)
-    report = from_dataset(loaded, Path(out), share=share, pooling=_pooling(system, depth, seed))
+    report = from_dataset(loaded, out, share=share, pooling=_pooling(system, depth, seed))
     _say_made(report, as_object=as_object)
 
 
@@ -200,7 +200,7 @@ def export_labelled(
     from wsmem.evals.labelling.export import export  # noqa: PLC0415  slow to import
 
     report = export(
-        Path(dataset), Path(out), pseudonymise=pseudonymise, names=name or (), licence=licence
+        Path(dataset), out, pseudonymise=pseudonymise, names=name or (), licence=licence
     )
     if as_object:
         _say_object(report)

@@ -52,6 +52,7 @@ Split = Annotated[
     typer.Option(metavar="train|dev|test|all", help="Which cases. Default: dev, or all of a set "
                  "that has no such split. The test split is for reports, never for tuning."),
 ]  # fmt: skip
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that distill eval wrote.")]
 
 
 def attach(group: typer.Typer) -> None:
@@ -92,10 +93,10 @@ def evaluate(
         seed=seed,
     )
     if out is not None:
-        KIND.claim(Path(out))
+        KIND.claim(out)
     evaluation = carry_out(plan)
     if out is not None:
-        write_run(evaluation, Path(out))
+        write_run(evaluation, out)
     if as_json:
         rows = [row.to_json() for row in evaluation.rows]
         skipped = [item.to_json() for item in evaluation.skipped]
@@ -199,7 +200,7 @@ def show(
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder that distill eval wrote.")],
+    run: RunFolder,
     *,
     out: ReportFile = None,
 ) -> None:
@@ -207,7 +208,7 @@ def report(
     from wsmem.evals.distillation.page import write_report  # noqa: PLC0415  slow to import
     from wsmem.evals.distillation.run import DistillRun  # noqa: PLC0415
 
-    print(write_report(DistillRun.load(Path(run)), None if out is None else Path(out)))
+    print(write_report(DistillRun.load(run), out))
 
 
 def _sets(names: list[str] | None) -> tuple[CaseSet, ...]:

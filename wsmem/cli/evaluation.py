@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,6 +30,7 @@ from wsmem.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rich.table import Table
 
@@ -101,7 +101,7 @@ def evaluate(
     )
     if resume and out is None:
         raise InvalidInputError("--resume goes on with a run in a folder; name it by --out DIR")
-    evaluation = _carried_out(plan, None if out is None else Path(out), resume=resume)
+    evaluation = _carried_out(plan, out, resume=resume)
     _print_board(evaluation, as_json=as_json)
     _print_notes(evaluation, out)
     if not evaluation.scored:
@@ -195,7 +195,7 @@ def _print_board(evaluation: Evaluation, *, as_json: bool) -> None:
         whole_console().print(wide if _fits(wide) else board_table(rows, margins=False))
 
 
-def _print_notes(evaluation: Evaluation, out: str | None) -> None:
+def _print_notes(evaluation: Evaluation, out: Path | None) -> None:
     """What the figures do not say, on standard error."""
     for item in evaluation.skipped:
         where = f" on {item.dataset}" if item.dataset else ""

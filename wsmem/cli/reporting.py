@@ -9,6 +9,10 @@ import typer
 
 from wsmem.cli.sets import ReportFile  # noqa: TC001  read when the command is made
 
+RunFolder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="A folder that eval --out or tune wrote.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the command of this module."""
@@ -16,9 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A folder that eval --out or tune wrote.")
-    ],
+    run: RunFolder,
     *,
     out: ReportFile = None,
     open_it: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
@@ -29,11 +31,10 @@ def report(
     from wsmem.evals.tuning.page import write_report as write_tuning  # noqa: PLC0415
     from wsmem.evals.tuning.run import KIND, TuningRun  # noqa: PLC0415
 
-    folder, file = Path(run), None if out is None else Path(out)
-    if KIND.is_in(folder):
-        path = write_tuning(TuningRun.load(folder), file)
+    if KIND.is_in(run):
+        path = write_tuning(TuningRun.load(run), out)
     else:
-        path = write_report(Run.load(folder), file)
+        path = write_report(Run.load(run), out)
     print(path)
     if open_it:
         import webbrowser  # noqa: PLC0415  needed here only

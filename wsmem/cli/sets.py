@@ -54,10 +54,10 @@ Margin = Annotated[float, typer.Option(metavar="D", help="Differences up to this
 ALPHA = 0.005
 """`wsmem.evals.comparison.ALPHA`, which is slow to import; a test sees that they agree."""
 
-Out = Annotated[str | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the run in this folder.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ReportFile = Annotated[
-    str | None,
+    Path | None,
     typer.Option("--out", metavar="FILE", help="Where to write it. Default: RUN/report.html."),
 ]
 
@@ -92,6 +92,6 @@ def chosen_sets(
     return sources
 
 
-def note_kept(out: str | None) -> None:
+def note_kept(out: Path | None) -> None:
     """Say on standard error where a run was kept, or how to keep the next."""
     note(f"run kept in {out}" if out else "run not kept; --out DIR keeps it")

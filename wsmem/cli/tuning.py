@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 Folder = Annotated[
-    str,
+    Path,
     typer.Option(metavar="DIR", help="The run's folder; a study broken off goes on in it."),
 ]
 Formula = Annotated[
@@ -72,7 +72,7 @@ OpenTest = Annotated[
     typer.Option("--open-test", help="Score test splits, too; the manifest says so."),
 ]
 CacheFolder = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Where signals are kept. Default: OUT/cache.")
+    Path | None, typer.Option(metavar="DIR", help="Where signals are kept. Default: OUT/cache.")
 ]
 SharedStorage = Annotated[
     str | None,
@@ -94,7 +94,7 @@ def tune(
     dataset: Datasets = None,
     data: Data = None,
     datasets_dir: DatasetsDir = None,
-    out: Folder = "runs/tuning",
+    out: Folder = Path("runs/tuning"),
     objective: Formula = None,
     trials: Trials = 1000,
     sampler: Sampler = "cma-es+ascent",
@@ -122,12 +122,12 @@ def tune(
     tuning = Tuning(
         sources=chosen_sets(dataset, data, datasets_dir),
         space=_space(start, signal, anchor, hold),
-        out=Path(out),
+        out=out,
         objective=Objective() if objective is None else Objective.parse(objective),
         search=Search(trials=trials, sampler=sampler_named(sampler), seed=seed),
         steps=_steps(step),
         open_test=open_test,
-        cache=None if cache is None else Path(cache),
+        cache=cache,
         storage=storage,
         name=name,
         jobs=jobs,

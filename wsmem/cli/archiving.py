@@ -47,7 +47,7 @@ def archive(
     wanted = workspace(cwd, key)
 
     async def call(engine: "WorkspaceMemoryEngine") -> "tuple[MoveOutcome, ScopeView, bool]":
-        before = await engine.show(cwd=wanted["cwd"], key=wanted["key"])
+        before = await engine.show(**wanted, archived=False)
         outcome = await engine.archive(**wanted)
         return outcome, before, engine.store.read_archived(before.scope).exists
 
@@ -74,7 +74,7 @@ def restore(
     wanted = workspace(cwd, key)
 
     async def call(engine: "WorkspaceMemoryEngine") -> "tuple[MoveOutcome, ScopeView]":
-        before = await engine.show(cwd=wanted["cwd"], key=wanted["key"], archived=True)
+        before = await engine.show(**wanted, archived=True)
         return await engine.restore(**wanted), before
 
     outcome, view = with_engine(settings_for(memory_dir), call)
@@ -102,7 +102,7 @@ def purge_archived(
     settings = settings_for(memory_dir)
 
     async def look(engine: "WorkspaceMemoryEngine") -> "tuple[ScopeView, bool]":
-        view = await engine.show(cwd=wanted["cwd"], key=wanted["key"], archived=True)
+        view = await engine.show(**wanted, archived=True)
         return view, engine.store.read_archived(view.scope).exists
 
     view, exists = with_engine(settings, look)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from wsmem.errors import DatasetError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from wsmem.evals.card import Card
@@ -139,3 +139,15 @@ class Dataset:
     def query(self, query_id: str) -> Query | None:
         """The query of this id, if the set has one."""
         return next((query for query in self.queries if query.id == query_id), None)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a value of metadata, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from texts_in(inner)
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from texts_in(inner)

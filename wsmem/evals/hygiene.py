@@ -6,9 +6,9 @@ Nothing here stops an evaluation; each finding has its file and line.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from wsmem.evals.dataset import Problem
+from wsmem.evals.dataset import Problem, texts_in
 from wsmem.evals.language import contradicts, language_of
 from wsmem.evals.near_duplicates import near_duplicates, normalised
 from wsmem.evals.reading import CORPUS, QRELS, QUERIES, queries_of_split
@@ -44,7 +44,7 @@ def _secrets(folder: Folder) -> Iterator[Problem]:
     ]
     remedy = "replace it by a placeholder; if it is a real one, change it where it is used"
     for file, item, said in lines:
-        texts = [*said, *_texts(item.metadata)]
+        texts = [*said, *texts_in(item.metadata)]
         text = f"{item.id!r} holds what looks like a credential"
         if any(map(contains_secret, texts)):
             yield _problem(
@@ -54,18 +54,6 @@ def _secrets(folder: Folder) -> Iterator[Problem]:
                 item.line,
                 (text, remedy),
             )
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a metadata value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def _wrong_languages(folder: Folder) -> Iterator[Problem]:

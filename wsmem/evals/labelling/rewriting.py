@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wsmem.evals.dataset import Document
+from wsmem.evals.dataset import Document, texts_in
 from wsmem.evals.labelling.folder import query_row
 from wsmem.evals.labelling.pseudonyms import Pseudonyms
 from wsmem.redaction.redact import redact, redact_value
@@ -86,7 +86,7 @@ class Renaming(Rewriting):
         self._queries = {item.id: f"q{n}" for n, item in enumerate(dataset.queries, start=1)}
         for item in lines:
             title = item.title if isinstance(item, Document) else ""
-            for text in (item.text, title, *_texts(item.metadata)):
+            for text in (item.text, title, *texts_in(item.metadata)):
                 self.pseudonyms.learn(text)
 
     @property
@@ -118,14 +118,3 @@ class Renaming(Rewriting):
         metadata = super()._metadata(item)
         dates = {name: item.metadata[name] for name in _MOMENTS & metadata.keys()}
         return metadata | dates
-
-
-def _texts(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)

@@ -15,6 +15,7 @@ from wsmem.records import Match, MemoryEntry
 from wsmem.retrieval.index import Index
 from wsmem.retrieval.profile import load_profile
 from wsmem.retrieval.ranking import rank
+from wsmem.retrieval.scan import scan
 from wsmem.retrieval.stream import TermStream
 
 if TYPE_CHECKING:
@@ -160,17 +161,6 @@ def test_what_is_gone_is_purged_in_time() -> None:
         assert answers(index, query) == answers(Index.build(store), query)
 
 
-def test_a_repeated_question_decodes_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = Index.build(STORE)
-    first = rank(index, QUERIES[-1], PROFILES[0], now=NOW)
-
-    def fail(*_: object) -> None:
-        pytest.fail("rows were read again")
-
-    monkeypatch.setattr("wsmem.retrieval.term_rows.read_rows", fail)
-    assert rank(index, QUERIES[-1], PROFILES[0], now=NOW) == first
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     store=st.lists(entries, max_size=12),
@@ -197,10 +187,28 @@ def test_many_small_changes_keep_few_segments() -> None:
     assert [m.entry.id for m in rank(index, "fact 299", PROFILES[0], now=NOW)] == ["299"]
 
 
-def test_rows_at_hand_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wsmem.retrieval.term_rows._MOST_KEPT", 2_000)
+def test_questions_leave_nothing_behind_in_an_index() -> None:
     index = Index.build(STORE)
-    expected = [answers(index, f"nothing{at} {QUERIES[-1]}") for at in range(100)]
-    assert index.rows
-    assert all(0 < len(rows) <= 50 for rows in index.rows.values())
-    assert [answers(index, f"nothing{at} {QUERIES[-1]}") for at in range(100)] == expected
+    answers(index, QUERIES[-1])
+    attributes = sorted(index.__dict__)
+    expected = [answers(index, f"nothing{at} {QUERIES[-1]}") for at in range(20)]
+    assert sorted(index.__dict__) == attributes
+    assert [answers(index, f"nothing{at} {QUERIES[-1]}") for at in range(20)] == expected
+
+
+def test_pairs_are_found_in_every_segment_however_many_are_sought() -> None:
+    words = [f"word{at}" for at in range(40)]
+    store = [MemoryEntry(id="together", content=" ".join(words))]
+    for at in range(6):
+        store.append(MemoryEntry(id=f"apart{at}", content=" ".join(words[at::2] + words[::-3])))
+        store.append(MemoryEntry(id=f"again{at}", content=" ".join(words[: 20 + at] * 2)))
+    index = Index.build(store[:-1]).updated(store)
+    assert len(index.segments) == 2
+    for count in (2, 16, 17, 18, 40):
+        query = " ".join(words[:count])
+        expected = rank(Index.build(store), query, PROFILES[0], now=NOW, limit=None)
+        assert rank(index, query, PROFILES[0], now=NOW, limit=None) == expected
+        scanned = scan(store, query, PROFILES[0], now=NOW, limit=None)
+        assert [(m.entry.id, round(m.score, 9)) for m in expected] == [
+            (m.entry.id, round(m.score, 9)) for m in scanned
+        ]

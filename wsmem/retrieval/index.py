@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress, count, islice
 from operator import is_not
@@ -14,6 +14,7 @@ from wsmem.retrieval.documents import Documents
 from wsmem.retrieval.places import NOWHERE, Places
 from wsmem.retrieval.recent import Recent, all_sorted, taken_in
 from wsmem.retrieval.segment import Segment
+from wsmem.retrieval.signals import LENGTH_B, SATURATION_K1
 from wsmem.retrieval.stream import TermStream
 from wsmem.retrieval.substring_index import SubstringIndex
 from wsmem.retrieval.trimming import give_back
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from wsmem.records import MemoryEntry
-    from wsmem.retrieval.term_rows import TermRows
 
     Flags = npt.NDArray[np.bool_]
+    Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int32]
 
 _BATCH = 2_000
@@ -80,9 +81,6 @@ class Index:
             segments=(),
         ).updated(entries)
 
-    rows: dict[tuple[float, ...], TermRows] = field(default_factory=dict, init=False)
-    """Rows of the terms asked for lately, by the weights they were valued with."""
-
     def __len__(self) -> int:
         return self.size
 
@@ -105,6 +103,18 @@ class Index:
     def average_length(self) -> float:
         """UTF-8 bytes read from an entry, on average; 1 where there is nothing."""
         return self.total_length / self.size if self.total_length else 1.0
+
+    @cached_property
+    def length_norms(self) -> Floats:
+        """What the length of each document adds to a count below the line: k1 (1 - b + b l / m)."""
+        norms = self.documents.lengths * (SATURATION_K1 * LENGTH_B / self.average_length)
+        norms += SATURATION_K1 * (1.0 - LENGTH_B)
+        return norms
+
+    @cached_property
+    def worth_of_one(self) -> Floats:
+        """What one occurrence of a term is worth in each document, damped by its length."""
+        return 1.0 / (1.0 + self.length_norms)
 
     @cached_property
     def substrings(self) -> SubstringIndex:

@@ -6,7 +6,6 @@ rows: the rows of the term at place `t` are `rows[starts[t]:starts[t + 1]]`.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from wsmem.retrieval.items import BESIDE, FIELDS, PLACE_SHIFT, PLACES, TERM_SHIF
 from wsmem.retrieval.stream import BARRIER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -27,6 +26,9 @@ MOST_COUNTED = (1 << COUNT_BITS) - 1
 """Occurrences beyond are not told apart."""
 DOCUMENT_SHIFT = FIELD_BITS + COUNT_BITS
 """A posting is one number, `document << 24 | count << 8 | fields`: one slice a term, not three."""
+_FEW_PAIRS = 16
+"""As many as a question has: going through them is done before arrays for all are made."""
+_FEW_PLACES = 32
 _NUMBER_BITS = 29
 _NUMBERS = (1 << _NUMBER_BITS) - 1
 """Documents within a batch, beside their term in one number."""
@@ -44,14 +46,9 @@ class Rows(NamedTuple):
     starts: Ints
     """Where each term's values start, and one past the end."""
 
-
-class Span(NamedTuple):
-    """Where a term stands in a segment's stream."""
-
-    number: int
-    start: int
-    """The first of its positions."""
-    size: int
+    def bounds(self, places: Ints) -> tuple[Ints, Ints]:
+        """Where the values of rows begin and end; a row past the last one is empty."""
+        return self.starts.take(places), self.starts.take(places + 1, mode="clip")
 
 
 class Segment:
@@ -80,12 +77,8 @@ class Segment:
     ) -> None:
         self.first, self.terms, self.stream, self.ends = first, terms, stream, ends
         self.postings, self.positions, self.items = postings, positions, items
-        self._terms = len(terms)
+        self._terms = np.int32(len(terms))
         self._dense = not len(terms) or int(terms[-1]) == len(terms) - 1
-        # Single items of a memory view are plain numbers, several times quicker than NumPy's.
-        self._term_view = terms.data
-        self._posting_starts = postings.starts.data
-        self._position_starts = positions.starts.data
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -189,59 +182,81 @@ class Segment:
         )
         return segment, occurring
 
-    def place(self, number: int) -> int:
-        """Where a term's rows are, -1 if it does not occur."""
+    def places(self, numbers: Ints) -> Ints:
+        """Where the rows of terms are, one past the last for a term that does not occur."""
         if self._dense:
-            return number if number < self._terms else -1
-        at = bisect_left(self._term_view, number)
-        return at if at < self._terms and self._term_view[at] == number else -1
+            return np.minimum(numbers, self._terms)
+        at = self.terms.searchsorted(numbers)
+        found = self.terms.take(at, mode="clip") == numbers
+        return np.where(found, at, self._terms)
 
-    def rows(self, numbers: Sequence[int]) -> list[Packed]:
-        """Packed postings of each term, none for one that does not occur."""
-        values, starts, place = self.postings.values, self._posting_starts, self.place
-        return [
-            values[starts[at] : starts[at + 1]] if (at := place(number)) >= 0 else _NONE
-            for number in numbers
-        ]
+    def standing_together(
+        self, numbers: Ints, first: Packed, second: Packed
+    ) -> tuple[Packed, Packed]:
+        """Which pairs of terms are neighbours where: index of the pair and document, by pair.
 
-    def spans(self, numbers: Sequence[int]) -> list[Span]:
-        """Where each term stands in the stream."""
-        starts, place = self._position_starts, self.place
-        return [
-            Span(number, starts[at], starts[at + 1] - starts[at])
-            if (at := place(number)) >= 0
-            else Span(number, 0, 0)
-            for number in numbers
-        ]
+        Args:
+            numbers: Terms.
+            first: Which of them begin the pairs that are sought ...
+            second: ... and which end those.
+        """
+        begins, ends = self.positions.bounds(self.places(numbers))
+        if len(first) <= _FEW_PAIRS:
+            pairs = zip(first.tolist(), second.tolist(), strict=True)
+            return self._one_by_one(numbers.tolist(), begins.tolist(), ends.tolist(), pairs)
+        return self._at_once(numbers, begins, ends - begins, first, second)
 
-    def standing_together(self, pairs: Sequence[tuple[Span, Span]]) -> tuple[Packed, Packed]:
-        """Which pairs of terms are neighbours where: index of the pair and document, by pair."""
-        positions = self.positions.values
-        rows, sizes = [], []
-        steps: list[int] = []
-        for number, (first, second) in enumerate(pairs):
-            rarer, other, step = (
-                (first, second, 1) if first.size <= second.size else (second, first, -1)
-            )
-            _, start, size = rarer
-            if size:
-                rows.append(positions[start : start + size])
-                sizes.append(size)
-                steps += (number, other.number, step)
-        if not rows:
+    def _one_by_one(
+        self,
+        numbers: list[int],
+        begins: list[int],
+        ends: list[int],
+        pairs: Iterable[tuple[int, int]],
+    ) -> tuple[Packed, Packed]:
+        """Go through the rarer term of each pair."""
+        stream, positions = self.stream.data, self.positions.values.data
+        owners: list[int] = []
+        places: list[int] = []
+        for pair, (first, second) in enumerate(pairs):
+            rarer, other, step = first, second, 1
+            if ends[second] - begins[second] < ends[first] - begins[first]:
+                rarer, other, step = second, first, -1
+            begin, end, wanted = begins[rarer], ends[rarer], numbers[other]
+            # The stream ends with a barrier: a step off its end, or to -1, its last item, is one.
+            if end - begin <= _FEW_PLACES:
+                found = [at for at in positions[begin:end] if stream[at + step] == wanted]
+            else:
+                row = self.positions.values[begin:end]
+                found = row[self.stream.take(row + np.int32(step)) == wanted].tolist()
+            places += found
+            owners += [pair] * len(found)
+        if not owners:
             return _NONE, _NONE
-        places = np.concatenate(rows)
-        numbers, others, ahead = np.array(steps).reshape(-1, 3).T.repeat(sizes, axis=1)
-        # The stream ends with a barrier, so a step off its end (or to -1, its last item) is one.
-        ahead += places
-        hits = (self.stream[ahead] == others).nonzero()[0]
-        if not len(hits):
+        return self._documents(np.array(owners), np.array(places))
+
+    def _at_once(
+        self, numbers: Ints, begins: Ints, sizes: Ints, first: Packed, second: Packed
+    ) -> tuple[Packed, Packed]:
+        """Go through the rarer terms of all pairs."""
+        swapped = sizes.take(second) < sizes.take(first)
+        rarer = first + (second - first) * swapped
+        own = sizes.take(rarer)
+        stops = own.cumsum()
+        at = (begins.take(rarer) - stops + own).repeat(own)
+        at += np.arange(len(at))
+        places = self.positions.values.take(at)
+        beside = self.stream.take(places + (1 - 2 * swapped).repeat(own))
+        hits = (beside == numbers.take(first + second - rarer).repeat(own)).nonzero()[0]
+        return self._documents(stops.searchsorted(hits, side="right"), places.take(hits))
+
+    def _documents(self, pairs: Packed, places: Packed) -> tuple[Packed, Packed]:
+        """Documents of places, each once a pair."""
+        if not len(pairs):
             return _NONE, _NONE
-        found = numbers[hits]
-        documents = self.ends.searchsorted(places[hits], side="right")
+        documents = self.ends.searchsorted(places, side="right")
         # Pairs come one after the other and documents ascend, so repeats are neighbours.
-        new = _run_begins(found * len(self.ends) + documents)
-        return found[new], documents[new] + self.first
+        new = _run_begins(pairs * len(self.ends) + documents)
+        return pairs[new], documents[new] + self.first
 
 
 _NONE: Packed = np.empty(0, dtype=np.int64)

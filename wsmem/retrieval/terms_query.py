@@ -7,29 +7,31 @@ sums each signal by itself, `term_scores` adds them up, weighted, before it sums
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache
+from itertools import pairwise, repeat
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wsmem.retrieval.evidence import evidence_masses
 from wsmem.retrieval.fields import TAG, TERM, TITLE
-from wsmem.retrieval.signals import LENGTH_B, SATURATION_K1, rarity
-from wsmem.retrieval.term_rows import TermRows, read_rows
-from wsmem.text.analysis import analyze_query
+from wsmem.retrieval.gathering import Postings, gathered, sums
+from wsmem.retrieval.signals import SATURATION_K1, rarity
+from wsmem.text.analysis import is_unspaced, read_query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
 
     import numpy.typing as npt
 
     from wsmem.retrieval.index import Index
-    from wsmem.retrieval.term_rows import Postings, TermRow
-    from wsmem.text.analysis import Query
 
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
+    Numbers = npt.NDArray[np.int32]
+
+_UNKNOWN = 2**31 - 1
+"""Instead of the number of a term that no entry holds."""
 
 
 def _saturation(postings: Postings) -> Floats:
@@ -37,11 +39,10 @@ def _saturation(postings: Postings) -> Floats:
 
 
 def _length_saturation(postings: Postings) -> Floats:
-    norms = postings.within.documents.lengths.take(postings.documents)
-    norms *= SATURATION_K1 * LENGTH_B / postings.within.average_length
-    norms += SATURATION_K1 * (1.0 - LENGTH_B)
-    norms += postings.counts
-    return np.divide(postings.counts, norms, out=norms)
+    counts = postings.counts
+    norms = postings.within.length_norms.take(postings.documents)
+    norms += counts
+    return np.divide(counts, norms, out=norms)
 
 
 def _where(bit: int) -> Floats:
@@ -64,83 +65,150 @@ VALUE_OF_POSTINGS: Mapping[str, Callable[[Postings], Floats]] = MappingProxyType
 """Value of each posting, computed; earns the term's share of the query's mass."""
 
 
-_MOST_SETS = 4
-"""Sets of rows an index keeps: profiles seldom change, and letters have one of their own."""
+class Question(NamedTuple):
+    """A query against an index: its terms, what each counts, and every posting of them.
 
+    Terms come by what they prove, see `evidence_masses`: first those that show the subject, then
+    the lone ones, then function words. So do their postings.
+    """
 
-class TermHits(NamedTuple):
-    """Every posting of every query term, term after term."""
-
-    within: Index
-    query: Query
-    rows: list[TermRow]
-    """One a query term."""
-    documents: Ints
-    sizes: Ints
-    """Postings of each query term, those of dead documents included."""
-    masses: list[float]
-    """What each query term counts: its weight times its rarity."""
+    postings: Postings
+    """Of the terms."""
+    numbers: Numbers
+    """What the index calls the terms."""
+    weights: Floats
+    masses: Floats
+    """What each term counts: its weight times its rarity."""
+    spread: Floats
+    """The same for each posting."""
     total: float
-    """Their sum, 1 for a query without terms."""
+    """Sum of the masses, 1 for a query without terms."""
+    subject: int
+    """How many terms show the subject ..."""
+    proving: int
+    """... and how many prove anything; those come first."""
+    pairs: tuple[Ints, Ints]
+    """First and second of neighbours, as places among the terms."""
+    letters: Postings
+    letter_shares: Floats
+    """Each letter's share of the letters' mass."""
 
     @classmethod
-    def of(cls, index: Index, query: Query, rows: list[TermRow], documents: Ints) -> TermHits:
-        """With what follows from the rows."""
-        masses = [term.weight * row.rarity for term, row in zip(query.terms, rows, strict=True)]
-        sizes = np.array([row.size for row in rows], dtype=np.int64)
-        return cls(index, query, rows, documents, sizes, masses, sum(masses) or 1.0)
+    def of(cls, index: Index, text: str, wanted: Collection[str]) -> Question:
+        """Analyse a question and look its terms up; letters only if their signal is wanted."""
+        query = read_query(text)
+        spoken = query.function  # those that count nothing are left out
+        if 0.0 in spoken.values():
+            spoken = {term: weight for term, weight in spoken.items() if weight}
+        texts = [*query.subject, *query.lone, *spoken]
+        weights = np.array([*query.subject.values(), *query.lone.values(), *spoken.values()])
+        subject, proving = len(query.subject), len(texts) - len(spoken)
+        letters = query.letters if "letters" in wanted else []
+        numbers, filed = _numbers(index, texts, subject, letters)
+        found = gathered(index, filed)
+        postings, of_letters = found.parted(len(texts))
+        rarities = _rarities(index.size, found.living())
+        masses = weights * rarities[: len(texts)]
+        letter_masses = rarities[len(texts) :]
+        return cls(
+            postings=postings,
+            numbers=numbers,
+            weights=weights,
+            masses=masses,
+            spread=postings.spread(masses),
+            total=float(masses.sum()) or 1.0,
+            subject=subject,
+            proving=proving,
+            pairs=_pairs_of(query.stream, texts, proving),
+            letters=of_letters,
+            letter_shares=letter_masses / (float(letter_masses.sum()) or 1.0),
+        )
 
-    def summed(self, values: Floats) -> Floats:
-        """Values of the postings, summed by document."""
-        return _sums(self.documents, values, self.within.documents.size)
 
-    def spread(self, values: Sequence[float] | Floats) -> Floats:
-        """A value for each term, repeated for each of its postings."""
-        return np.asarray(values).repeat(self.sizes)
+def _numbers(
+    index: Index, terms: list[str], subject: int, letters: list[str]
+) -> tuple[Numbers, Numbers]:
+    """What the index calls terms; and what their postings are filed under, letters behind them."""
+    vocabulary = index.vocabulary
+    numbers = list(map(vocabulary.numbers.get, terms, repeat(_UNKNOWN)))
+    filed = numbers + vocabulary.letters(letters, _UNKNOWN)
+    # A lone Chinese letter, which is never the subject, occurs wherever a run holds it.
+    alone = [at for at in range(subject, len(terms)) if len(terms[at]) == 1]
+    for at in filter(lambda at: is_unspaced(terms[at]), alone):
+        (filed[at],) = vocabulary.letters((terms[at],), _UNKNOWN)
+    both = np.array(filed, dtype=np.int32)
+    return np.array(numbers, dtype=np.int32) if alone else both[: len(terms)], both
+
+
+def _rarities(total: int, holding: Ints) -> Floats:
+    """`signals.rarity` of many: 1 + (N - df + 1/2) / (df + 1/2) is (N + 1) / (df + 1/2)."""
+    return np.log((total + 1.0) / (np.maximum(holding, 1) + 0.5))
+
+
+def _pairs_of(stream: list[str], terms: list[str], proving: int) -> tuple[Ints, Ints]:
+    """Distinct neighbours in a stream of which at least one proves something."""
+    count = len(terms)
+    # What counts nothing is in no pair; its place is behind all others.
+    places = list(map(dict(zip(terms, range(count), strict=True)).get, stream, repeat(count)))
+    keys = {a << 32 | b for a, b in pairwise(places) if a < proving or b < proving}
+    pairs = np.fromiter(keys, np.int64, len(keys))
+    first, second = pairs >> 32, pairs & 0xFFFF_FFFF
+    if count in places:
+        known = np.maximum(first, second) < count
+        first, second = first[known], second[known]
+    return first, second
 
 
 def term_signals(
     index: Index, text: str, wanted: Collection[str]
-) -> tuple[TermHits, dict[str, Floats]]:
+) -> tuple[Question, dict[str, Floats]]:
     """The wanted signals of the family for a question, each dense: one value a document."""
-    query = analyze_query(text)
-    postings, rows = read_rows(index, [term.text for term in query.terms])
-    hits = TermHits.of(index, query, rows, postings.documents)
-    mass, total = hits.spread(hits.masses), hits.total
+    question = Question.of(index, text, wanted)
+    postings, total = question.postings, question.total
     signals = {
-        name: hits.summed(mass * table.take(postings.fields)) / total
+        name: postings.summed(question.spread * table.take(postings.fields)) / total
         for name, table in VALUE_BY_FIELDS.items()
         if name in wanted
     }
     for name, value in VALUE_OF_POSTINGS.items():
         if name in wanted:
-            signals[name] = hits.summed(mass * value(postings)) / total
+            signals[name] = postings.summed(question.spread * value(postings)) / total
     if "word_coverage" in wanted:
-        signals["word_coverage"] = hits.summed(hits.spread(_word_shares(query)))
+        signals["word_coverage"] = postings.summed(postings.spread(_word_shares(question)))
     if "letters" in wanted:
-        signals["letters"] = _sums(*_letters(index, query), index.documents.size)
+        signals["letters"] = _letters(question, 1.0)
     if "pairs" in wanted:
-        signals["pairs"] = _sums(*_pairs(hits), index.documents.size)
-    return hits, signals
+        signals["pairs"] = np.zeros(index.documents.size)
+        _add_pairs(question, 1.0, signals["pairs"])
+    return question, signals
 
 
-def term_scores(index: Index, text: str, weights: Mapping[str, float]) -> tuple[TermHits, Floats]:
+def term_scores(index: Index, text: str, weights: Mapping[str, float]) -> tuple[Question, Floats]:
     """Sum of the weighted signals of the family, dense: what `term_signals` says, in one pass."""
-    query = analyze_query(text)
-    rows = _rows(index, weights).of([term.text for term in query.terms])
-    hits = TermHits.of(index, query, rows, _joined([row.documents for row in rows], np.int64))
-    values = _joined([row.values for row in rows], np.float64)
-    values *= hits.spread([mass / hits.total for mass in hits.masses])
+    question = Question.of(index, text, weights)
+    postings = question.postings
+    by_fields = _by_fields(*map(weights.get, VALUE_BY_FIELDS, repeat(0.0)))
+    values = (by_fields / question.total).take(postings.fields)
+    for name, value in VALUE_OF_POSTINGS.items():
+        if name in weights:
+            worth = value(postings)
+            worth *= weights[name] / question.total
+            values += worth
+    values *= question.spread
     if "word_coverage" in weights:
-        values += hits.spread(weights["word_coverage"] * _word_shares(query))
-    dense = hits.summed(values)
-    if "letters" in weights and query.letters:
-        dense += weights["letters"] * _sums(*_letters(index, query), index.documents.size)
-    if "pairs" in weights and query.pairs:
-        documents, shares = _pairs(hits)
-        if len(documents):
-            dense += weights["pairs"] * _sums(documents, shares, index.documents.size)
-    return hits, dense
+        values += postings.spread(weights["word_coverage"] * _word_shares(question))
+    scores = postings.summed(values)
+    if len(question.letters.documents):
+        scores += _letters(question, weights["letters"])
+    if "pairs" in weights:
+        _add_pairs(question, weights["pairs"], scores)
+    return question, scores
+
+
+@lru_cache(maxsize=64)
+def _by_fields(*weights: float) -> Floats:
+    """What the field bits of a posting earn it, all signals of `VALUE_BY_FIELDS` together."""
+    return np.asarray(sum(map(np.multiply, weights, VALUE_BY_FIELDS.values())))
 
 
 class TermEvidence(NamedTuple):
@@ -155,86 +223,52 @@ class TermEvidence(NamedTuple):
     """Mass of a full-weight term that no entry, or one, holds."""
 
 
-def term_evidence(hits: TermHits) -> TermEvidence:
+def term_evidence(question: Question) -> TermEvidence:
     """How much of what it takes to match each document holds."""
-    index, size = hits.within, hits.within.documents.size
-    evidence = evidence_masses(hits.query, hits.masses)
-    held = hits.summed(hits.spread(evidence.masses))
-    if evidence.deciding is not None:
+    postings, subject, proving = question.postings, question.subject, question.proving
+    index, size = postings.within, postings.within.documents.size
+    at = int(postings.sizes[:proving].sum())
+    held = sums(postings.documents[:at], question.spread[:at], size)
+    if 0 < subject < proving:
         decided = np.zeros(size, dtype=bool)
-        decided[hits.documents[hits.spread(evidence.deciding) > 0]] = True
+        decided[postings.documents[: int(postings.sizes[:subject].sum())]] = True
         held *= decided
     if index.size < size:
         held *= index.alive
-    return TermEvidence(held, sum(evidence.masses), rarity(index.size, 1))
+    return TermEvidence(held, float(question.masses[:proving].sum()), rarity(index.size, 1))
 
 
-def terms_held(hits: TermHits) -> Ints:
+def terms_held(question: Question) -> Ints:
     """How many distinct query terms each document holds."""
-    return np.bincount(hits.documents, minlength=hits.within.documents.size)
+    documents = question.postings.documents
+    return np.bincount(documents, minlength=question.postings.within.documents.size)
 
 
-def _rows(index: Index, weights: Mapping[str, float]) -> TermRows:
-    """Rows whose values are all signals that are looked up or computed, weighted and added."""
-    by_fields = tuple([weights.get(name, 0.0) for name in VALUE_BY_FIELDS])
-    of_postings = tuple([weights.get(name, 0.0) for name in VALUE_OF_POSTINGS])
-    key = by_fields + of_postings
-    rows = index.rows.get(key)
-    if rows is None:
-        table = sum(map(np.multiply, by_fields, VALUE_BY_FIELDS.values()))
-        rows = TermRows(index, partial(_weighted, np.asarray(table), of_postings))
-        if len(index.rows) >= _MOST_SETS:
-            index.rows.clear()
-        index.rows[key] = rows
-    return rows
+def _word_shares(question: Question) -> Floats:
+    return question.weights / (float(question.weights.sum()) or 1.0)
 
 
-def _weighted(table: Floats, weights: Sequence[float], postings: Postings) -> Floats:
-    values = table.take(postings.fields)
-    for weight, value in zip(weights, VALUE_OF_POSTINGS.values(), strict=True):
-        if weight:
-            values += weight * value(postings)
-    return values
+def _letters(question: Question, weight: float) -> Floats:
+    """Weighted share of the letters' mass that each document holds, damped by its length.
+
+    A letter is counted once a document, so what its posting is worth depends on the document alone.
+    """
+    letters = question.letters
+    held = letters.summed(letters.spread(weight * question.letter_shares))
+    held *= letters.within.worth_of_one
+    return held
 
 
-def _word_shares(query: Query) -> Floats:
-    weights = np.array([term.weight for term in query.terms])
-    return weights / (float(weights.sum()) or 1.0)
-
-
-def _letters(index: Index, query: Query) -> tuple[Ints, Floats]:
-    """Documents that hold a letter, and its share of the letters' mass, damped by the length."""
-    rows = _rows(index, {"length_saturation": 1.0}).of(query.letters)
-    masses = [row.rarity for row in rows]
-    shares = np.array(masses) / (sum(masses) or 1.0)
-    values = _joined([row.values for row in rows], np.float64)
-    documents = _joined([row.documents for row in rows], np.int64)
-    return documents, values * shares.repeat([row.size for row in rows])
-
-
-def _pairs(hits: TermHits) -> tuple[Ints, Floats]:
-    """Documents where a pair stands together, and the pair's share of the pairs' mass."""
-    numbers = {term.text: number for number, term in enumerate(hits.query.terms)}
-    pairs = [(numbers[a], numbers[b]) for a, b in hits.query.pairs]
-    masses = hits.masses
-    mass = np.array([masses[a] + masses[b] for a, b in pairs])
-    mass /= float(sum(mass.tolist())) or 1.0
-    documents, values = [], []
-    for at, segment in enumerate(hits.within.segments):
-        spans = [row.spans[at] for row in hits.rows]
-        pair, found = segment.standing_together([(spans[a], spans[b]) for a, b in pairs])
-        if len(found):
-            documents.append(found)
-            values.append(mass[pair])
-    return _joined(documents, np.int64), _joined(values, np.float64)
-
-
-def _joined(parts: Sequence[npt.NDArray[Any]], kind: type) -> npt.NDArray[Any]:
-    return np.concatenate(parts) if parts else np.empty(0, dtype=kind)
-
-
-def _sums(documents: Ints, values: Floats, size: int) -> Floats:
-    """Values summed by document."""
-    if not len(documents):  # bincount would answer in whole numbers
-        return np.zeros(size)
-    return np.bincount(documents, weights=values, minlength=size).astype(np.float64, copy=False)
+def _add_pairs(question: Question, weight: float, scores: Floats) -> None:
+    """Add the weighted share of the pairs' mass that stands together in each document."""
+    first, second = question.pairs
+    if not len(first):
+        return
+    mass: Floats | None = None
+    for segment in question.postings.within.segments:
+        pairs, documents = segment.standing_together(question.numbers, first, second)
+        if len(pairs):
+            if mass is None:
+                mass = question.masses.take(first) + question.masses.take(second)
+                mass *= weight / float(mass.sum())
+            scores += sums(documents, mass.take(pairs), len(scores))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 def letter_term(letter: str) -> str:
@@ -46,8 +47,25 @@ class Vocabulary:
         """Of runs read lately, the number of a plain word; those of an identifier's parts, and of
         the whole. Whoever adds to it sees to its size."""
         self.lock = threading.RLock()
+        self._letters: dict[str, int] = {}
         for term in terms:
             self.numbers[term]
+
+    def letters(self, letters: Sequence[str], unknown: int) -> list[int]:
+        """Numbers of `letter_term`, or `unknown`.
+
+        There are few letters: they have a small table of their own, filled as they are asked for,
+        in which they are found sooner than among all the terms.
+        """
+        found = list(map(self._letters.get, letters, repeat(unknown)))
+        if unknown in found:
+            for at, letter in enumerate(letters):
+                if (
+                    found[at] == unknown
+                    and (number := self.numbers.get(letter_term(letter))) is not None
+                ):
+                    self._letters[letter] = found[at] = number
+        return found
 
     def __len__(self) -> int:
         return len(self.numbers)

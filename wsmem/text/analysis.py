@@ -14,9 +14,9 @@ import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 from operator import add
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from wsmem.text.normalize import nfkc
 from wsmem.text.stemming import stemmed
@@ -24,9 +24,11 @@ from wsmem.text.stopwords import (
     ENGLISH,
     FUNCTION_LETTERS,
     GENERIC,
-    has_function_letter,
-    is_function_pair,
+    OFTEN_FUNCTION,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
 
 RUN = re.compile(
     r"(?<![A-Za-z0-9])[A-Za-z]{1,2}(?:\+\+|#)(?![A-Za-z0-9])"  # C++, C#, F#
@@ -39,6 +41,8 @@ RUN = re.compile(
 Plain code points instead of script tables, and a look back instead of a class with a long range:
 the pattern is compiled at every start of `recall`, and this one in under a millisecond."""
 
+_FIRST_UNSPACED = "\u2e80"
+
 PART_WEIGHT = 0.5
 """What a part of an identifier counts in a query beside the whole, which counts 1: a text that
 writes `postgresql` still matches `PostgreSQL`, and one that has only the parts matches too."""
@@ -47,13 +51,26 @@ Role = Literal["subject", "lone", "function"]
 """What a match of a term shows: the subject; something only where nothing better was asked (a lone
 letter or digit); nothing on its own (a function word)."""
 
-_ENGLISH_FUNCTION_WEIGHT = 0.2
-_CHINESE_FUNCTION_WEIGHT = 0.3
-_HALF_FUNCTION_WEIGHT = 0.45
 
 _MARKED_LATIN = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _CAMEL_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WORD_THEN_NUMBER = re.compile("([A-Za-z]{3,}|[vV])([0-9]+)")
+
+
+class Standing(NamedTuple):
+    """What a term stands for in a query."""
+
+    weight: float
+    """How much of the term's rarity counts: 1 for a word asked once; one asked n times counts
+    1 + ln n as much, as long questions stress their subject."""
+    role: Role
+
+
+_SUBJECT, _LONE = Standing(1.0, "subject"), Standing(1.0, "lone")
+_HALF_FUNCTION, _HALF_GENERIC = Standing(0.45, "subject"), Standing(0.45, "lone")
+_FUNCTION_WORD = Standing(0.2, "function")
+_FUNCTION_PAIR = Standing(0.3, "function")
+_SILENT = Standing(0.0, "function")
 
 
 class RunTerms(NamedTuple):
@@ -70,8 +87,7 @@ class QueryTerm(NamedTuple):
 
     text: str
     weight: float
-    """More than 0: how much of the term's rarity counts. 1 for a word asked once; one asked n times
-    counts 1 + ln n as much, as long questions stress their subject."""
+    """More than 0."""
     role: Role
 
 
@@ -85,6 +101,19 @@ class Query(NamedTuple):
     letters: tuple[str, ...]
     """Distinct letters of scripts without blanks, without those of the grammar: 登入 and 登录 share
     one, though no pair."""
+
+
+class ReadQuery(NamedTuple):
+    """A question as it reads, before its pairs are sorted out."""
+
+    subject: dict[str, float]
+    """Terms that show the subject, with their weights ..."""
+    lone: dict[str, float]
+    function: dict[str, float]
+    """... and those of the other roles; some of these count nothing."""
+    stream: list[str]
+    letters: list[str]
+    """As `Query` has them."""
 
 
 def fold(text: str) -> str:
@@ -149,7 +178,7 @@ def runs(folded: str) -> list[str]:
 
 def is_unspaced(run: str) -> bool:
     """Whether a run that `RUN` found, or a letter of it, is of a script written without blanks."""
-    return run >= "\u2e80"
+    return run >= _FIRST_UNSPACED
 
 
 def terms(text: str) -> list[str]:
@@ -173,69 +202,128 @@ def unspaced_terms(run: str) -> list[str]:
 
 def term_role(term: str) -> Role:
     """What a match of this term shows."""
-    if len(term) == 1:
-        return "function" if term in FUNCTION_LETTERS or term.isupper() else "lone"
-    if term.isupper() or (len(term) == 2 and is_function_pair(term)):
-        return "function"
-    if term in GENERIC:
-        return "lone"
-    return "subject"
+    return standing(term).role
 
 
 def term_weight(term: str) -> float:
     """How much of its rarity a term asked once counts in a query, 0 to 1."""
-    if term.isupper():
-        return _ENGLISH_FUNCTION_WEIGHT
+    return standing(term).weight
+
+
+def standing(term: str) -> Standing:
+    """How much of its rarity a term asked once counts, and what a match of it shows."""
+    if term.isupper():  # as function words are written
+        return _FUNCTION_WORD
     if len(term) == 2:
-        if is_function_pair(term):
-            return _CHINESE_FUNCTION_WEIGHT
-        return _HALF_FUNCTION_WEIGHT if has_function_letter(term) else 1.0
-    # A lone letter of the grammar stands in nearly every Chinese text.
-    return 0.0 if term in FUNCTION_LETTERS else 1.0
-
-
-@lru_cache(maxsize=4096)
-def _query_term(term: str) -> QueryTerm:
-    return QueryTerm(term, term_weight(term), term_role(term))
+        first, second = term[0], term[1]
+        if first in OFTEN_FUNCTION:
+            if second in OFTEN_FUNCTION:
+                return _FUNCTION_PAIR
+            half = first in FUNCTION_LETTERS
+        else:
+            half = second in FUNCTION_LETTERS
+        if half:
+            return _HALF_GENERIC if term in GENERIC else _HALF_FUNCTION
+    elif len(term) == 1:
+        # A lone letter of the grammar stands in nearly every Chinese text.
+        return _SILENT if term in FUNCTION_LETTERS else _LONE
+    return _LONE if term in GENERIC else _SUBJECT
 
 
 def analyze_query(text: str) -> Query:
     """Distinct weighted terms and neighbouring pairs of a question."""
-    terms: dict[str, QueryTerm] = {}
-    stream: list[str] = []
-    wholes: list[str] = []
-    letters: dict[str, None] = {}
-    for run in runs(fold(text)):
-        if is_unspaced(run):
-            letters |= dict.fromkeys(run)
-            found, whole = unspaced_terms(run), None
-        else:
-            (*found,), whole = run_terms(run)
-        stream.extend(found)
-        for term in found:
-            new = _query_term(term)
-            if whole is not None:
-                new = new._replace(weight=PART_WEIGHT * new.weight)
-            if term not in terms or terms[term].weight < new.weight:
-                terms[term] = new
-        if whole is not None:
-            terms[whole] = _query_term(whole)._replace(weight=1.0)
-            wholes.append(whole)
-    repeated = len(stream) + len(wholes) > len(terms)
-    for term, times in Counter(stream + wholes).items() if repeated else ():
-        if times > 1:
-            weight = terms[term].weight * (1.0 + math.log(times))
-            terms[term] = terms[term]._replace(weight=weight)
-    counted = {term for term, item in terms.items() if item.weight}
-    telling = {term for term in counted if terms[term].role != "function"}
+    every, read = _read(text)
+    weighed: dict[str, QueryTerm] = {}
+    roles: tuple[Role, ...] = ("subject", "lone", "function")
+    for role, terms in zip(roles, (read.subject, read.lone, read.function), strict=True):
+        weighed |= {term: QueryTerm(term, weight, role) for term, weight in terms.items() if weight}
     return Query(
-        terms=tuple([item for item in terms.values() if item.weight]),
-        pairs=tuple(
-            [
-                (a, b)
-                for a, b in dict.fromkeys(pairwise(stream))
-                if a in counted and b in counted and (a in telling or b in telling)
-            ]
-        ),
-        letters=tuple([letter for letter in letters if _query_term(letter).weight]),
+        terms=tuple([weighed[term] for term in dict.fromkeys(every) if term in weighed]),
+        pairs=_telling_pairs(read),
+        letters=tuple(read.letters),
+    )
+
+
+def read_query(text: str) -> ReadQuery:
+    """Weighted terms, stream and letters of a question."""
+    return _read(text)[1]
+
+
+def _read(text: str) -> tuple[list[str], ReadQuery]:
+    """Every term of a question, repeats kept, and what it says."""
+    every: list[str] = []
+    unspaced: list[str] = []
+    parts: list[str] = []
+    wholes: dict[int, str] = {}
+    """By their place among every term; beside the stream."""
+    for run in runs(fold(text)):
+        if run >= _FIRST_UNSPACED:
+            unspaced.append(run)
+            every += unspaced_terms(run)
+            continue
+        found, whole = run_terms(run)
+        every += found
+        if whole is not None:
+            parts += found
+            wholes[len(every)] = whole
+            every.append(whole)
+    counts = Counter(every)
+    letters = dict.fromkeys("".join(unspaced))
+    return every, ReadQuery(
+        *_weighed(counts, _identifier_weights(counts, parts, wholes.values()) if wholes else {}),
+        stream=[term for at, term in enumerate(every) if at not in wholes] if wholes else every,
+        letters=list(filterfalse(FUNCTION_LETTERS.__contains__, letters)),
+    )
+
+
+def _identifier_weights(
+    counts: Mapping[str, int], parts: Sequence[str], wholes: Collection[str]
+) -> dict[str, float]:
+    """What identifiers and their parts weigh once; parts that stand by themselves as well do not.
+
+    Args:
+        counts: How often each term is asked.
+        parts: Those that are part of an identifier, each as often as it is one.
+        wholes: The identifiers that have parts.
+    """
+    inner = Counter(parts)
+    return {
+        **{term: PART_WEIGHT * standing(term).weight for term in inner
+           if inner[term] == counts[term]},
+        **dict.fromkeys(wholes, 1.0),
+    }  # fmt: skip
+
+
+def _weighed(
+    counts: Mapping[str, int], identifiers: Mapping[str, float]
+) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+    """Weights of terms by role, those of subject terms, lone and function terms."""
+    subject: dict[str, float] = {}
+    lone: dict[str, float] = {}
+    function: dict[str, float] = {}
+    for term, times in counts.items():
+        weight, role = standing(term)
+        if term in identifiers:
+            weight = identifiers[term]
+        if times > 1:
+            weight *= 1.0 + math.log(times)
+        if role == "subject":
+            subject[term] = weight
+        elif role == "lone":
+            lone[term] = weight
+        else:
+            function[term] = weight
+    return subject, lone, function
+
+
+def _telling_pairs(read: ReadQuery) -> tuple[tuple[str, str], ...]:
+    """Distinct neighbours, without those of which one counts nothing or both are grammar."""
+    grammar = read.function
+    silent = {term for term, weight in grammar.items() if not weight}
+    return tuple(
+        [
+            (a, b)
+            for a, b in dict.fromkeys(pairwise(read.stream))
+            if (a not in grammar or b not in grammar) and silent.isdisjoint((a, b))
+        ]
     )

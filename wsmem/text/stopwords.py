@@ -48,16 +48,17 @@ nothing better was asked. "How old is Snowball" is not answered by whatever else
 FUNCTION_LETTERS = frozenset("的了吗呢吧啊呀嘛哦嗯么是在我你您他她它们这那就都也还很和与及或而且")
 """Chinese letters that nearly always belong to the grammar."""
 
-_OFTEN_FUNCTION = FUNCTION_LETTERS | frozenset(
+OFTEN_FUNCTION = FUNCTION_LETTERS | frozenset(
     "什怎哪谁何请问想要能会可该不没有个些把被让给对从到为以于得着过一下多少几如因所但若则又再只才已"
     "帮看说做用里上样呗哈好麼嗎這們個為誰請問會沒給對從過幾說"
 )
-"""Letters that belong to the grammar when they stand beside another such letter."""
+"""Letters that belong to the grammar when they stand beside another such letter (什么, 我们, 可以);
+beside any other, only those of `FUNCTION_LETTERS` surely do: 的端 says little more than 端."""
 
 
 def is_function_pair(pair: str) -> bool:
     """Whether both letters of a Chinese pair belong to the grammar (什么, 我们, 可以)."""
-    return pair[0] in _OFTEN_FUNCTION and pair[1] in _OFTEN_FUNCTION
+    return pair[0] in OFTEN_FUNCTION and pair[1] in OFTEN_FUNCTION
 
 
 def has_function_letter(pair: str) -> bool:

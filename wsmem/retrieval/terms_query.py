@@ -93,6 +93,11 @@ class Question(NamedTuple):
     letter_shares: Floats
     """Each letter's share of the letters' mass."""
 
+    @property
+    def documents(self) -> Ints:
+        """Those of the postings."""
+        return self.postings.documents
+
     @classmethod
     def of(cls, index: Index, text: str, wanted: Collection[str]) -> Question:
         """Analyse a question and look its terms up; letters only if their signal is wanted."""
@@ -225,23 +230,22 @@ class TermEvidence(NamedTuple):
 
 def term_evidence(question: Question) -> TermEvidence:
     """How much of what it takes to match each document holds."""
-    postings, subject, proving = question.postings, question.subject, question.proving
-    index, size = postings.within, postings.within.documents.size
-    at = int(postings.sizes[:proving].sum())
-    held = sums(postings.documents[:at], question.spread[:at], size)
+    documents, subject, proving = question.documents, question.subject, question.proving
+    index, sizes = question.postings.within, question.postings.sizes
+    at = int(sizes[:proving].sum())
+    held = sums(documents[:at], question.spread[:at], index.documents.size)
     if 0 < subject < proving:
-        decided = np.zeros(size, dtype=bool)
-        decided[postings.documents[: int(postings.sizes[:subject].sum())]] = True
+        decided = np.zeros(index.documents.size, dtype=bool)
+        decided[documents[: int(sizes[:subject].sum())]] = True
         held *= decided
-    if index.size < size:
+    if index.size < index.documents.size:
         held *= index.alive
     return TermEvidence(held, float(question.masses[:proving].sum()), rarity(index.size, 1))
 
 
 def terms_held(question: Question) -> Ints:
     """How many distinct query terms each document holds."""
-    documents = question.postings.documents
-    return np.bincount(documents, minlength=question.postings.within.documents.size)
+    return np.bincount(question.documents, minlength=question.postings.within.documents.size)
 
 
 def _word_shares(question: Question) -> Floats:

@@ -67,7 +67,7 @@ _RECALLING = "wsmem-recall"
 
 _ENTERED: tuple[tuple[Counted, str, str, str], ...] = (
     ("analysed", "wsmem.retrieval.fields", "searched_fields", ""),
-    ("postings", "wsmem.retrieval.terms_query", "term_evidence", "hits.postings.documents"),
+    ("postings", "wsmem.retrieval.terms_query", "term_evidence", "question.documents"),
     ("candidates", "wsmem.retrieval.ranking", "_best", "scores"),
 )
 """Functions that are watched. A call counts 1, or as many as an argument, or a field of it, has

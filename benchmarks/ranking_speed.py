@@ -4,10 +4,19 @@
 
 Every engine answers the same queries in turn, interleaved, so that a busy machine slows them alike;
 read the ratios. The quick engines answer them `--rounds` times, and the median of a query's times
-is its time: one that the system interrupted does not count. Rankings are compared before anything
-is timed. The naive reading is that of the tests and answers only `--naive` queries, the same ones
-its ratio is taken over; it and the reference profile, whose index takes its time to build, are left
-out of large stores.
+is its time: one that the system interrupted does not count. In the state `again` they answer each
+query that often in a row; in the states `once`, every round asks an index just built, warmed by
+other queries, each query a single time, and every other round begins with the other engine, since
+the words of a query that one has stemmed are known to the next. `once` is of the same queries as
+`again`, of which one in twenty is a prompt of a hundred terms or more; `once, many prompts` of
+those that `wsmem bench latency` asks, of which one in three is.
+
+Both engines are given the text and find its terms inside the timed call. Where the terms are
+`found before`, their time (taken by itself in the same round) is left out on both sides.
+
+Rankings are compared before anything is timed. The naive reading is that of the tests and answers
+only `--naive` queries, the same ones its ratio is taken over; it and the reference profile, whose
+index takes its time to build, are left out of large stores.
 """
 
 from __future__ import annotations
@@ -28,13 +37,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from naive_ranking import naive_rank
 
 from benchmarks.saving import circumstances, save
-from wsmem.evals.synthetic import synthetic_entries, synthetic_queries
+from wsmem.evals.synthetic import labelled_queries, synthetic_entries, synthetic_queries
 from wsmem.retrieval.fields import searched_fields
 from wsmem.retrieval.index import Index
 from wsmem.retrieval.profile import load_profile
 from wsmem.retrieval.ranking import rank
 from wsmem.retrieval.scan import scan
-from wsmem.text.analysis import terms
+from wsmem.text.analysis import read_query, terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,6 +57,8 @@ TOP = 8
 LARGE = 20_000
 """Entries beyond which the naive reading and the reference profile are left out."""
 PROFILES = ("default", "reference")
+ONCE = ("index default", "bm25s", "analysis", "terms")
+"""Timed where queries are asked once; the last two are what each does first."""
 Times = dict[str, dict[int, float]]
 """Milliseconds by engine and number of the query."""
 
@@ -93,34 +104,58 @@ def measure(count: int, queries: int, *, naive: int, rounds: int, seed: int) -> 
         engines |= our_engines(entries, index, name)
     if count > LARGE:
         del engines["naive default"]
-    quick = [name for name in engines if name.split()[0] not in ("naive", "scan")]
     # The naive reading takes seconds a query at this size: it and the scan answer a spread of them.
-    spread = {int(at) for at in np.linspace(0, len(asked) - 1, naive)}
-    different = 0
-    times: Times = {name: {} for name in engines}
-    for at in sorted(spread):
-        answers = {name: clocked(engines[name], asked[at]) for name in engines}
-        for name in engines.keys() - quick:
-            times[name][at] = answers[name][0]
-        found = {name: answer for name, (_, answer) in answers.items()}
-        different += sum(differing(found, name) for name in profiles)
-    for query in asked[:20]:  # warm: lazily built parts and rows at hand are the steady state
-        for name in quick:
-            engines[name](query)
-    gc.collect()
-    gc.freeze()  # the stores are old: the collector does not go through them for every query
-    for at, query in enumerate(asked):
-        runs = [{name: clocked(engines[name], query)[0] for name in quick} for _ in range(rounds)]
-        for name in quick:
-            times[name][at] = median(run[name] for run in runs)
-    gc.unfreeze()
+    spread = sorted({int(at) for at in np.linspace(0, len(asked) - 1, naive)})
+    times, different = compare(engines, {at: asked[at] for at in spread}, profiles)
+    quick = {name: engine for name, engine in engines.items() if name not in times}
+    times |= ask_again(quick, asked, rounds)
+    many_prompts = labelled_queries(entries, each=queries // 9 + 1, seed=seed)
+    once = {"once": asked, "once, many prompts": [query.text for query in many_prompts]}
     return {
         "entries": count,
         "index_build_us_an_entry": round(built / count * 1e6, 1),
         "rankings_that_differ": different,
         "milliseconds": {name: spread_of(timed) for name, timed in times.items()},
         "ratios": ratios(times),
+        "asked_once": {
+            state: once_figures(ask_once(entries, engines["bm25s"], texts, rounds, seed=seed))
+            for state, texts in once.items()
+        },
     }
+
+
+def compare(
+    engines: dict[str, Engine], asked: dict[int, str], profiles: Sequence[str]
+) -> tuple[Times, int]:
+    """Times of the slow engines, and how many rankings of any differ."""
+    different = 0
+    times: Times = {name: {} for name in engines if name.split()[0] in ("naive", "scan")}
+    for at, query in asked.items():
+        answers = {name: clocked(engine, query) for name, engine in engines.items()}
+        for name, timed in times.items():
+            timed[at] = answers[name][0]
+        found = {name: answer for name, (_, answer) in answers.items()}
+        different += sum(differing(found, name) for name in profiles)
+    return times, different
+
+
+def ask_again(engines: dict[str, Engine], asked: Sequence[str], rounds: int) -> Times:
+    """Ask each query several times in a row; the median of each."""
+    times: Times = {name: {} for name in engines}
+    for query in asked[:20]:  # warm: lazily built parts are the steady state
+        for engine in engines.values():
+            engine(query)
+    gc.collect()
+    gc.freeze()  # the stores are old: the collector does not go through them for every query
+    for at, query in enumerate(asked):
+        runs = [
+            {name: clocked(engine, query)[0] for name, engine in engines.items()}
+            for _ in range(rounds)
+        ]
+        for name, timed in times.items():
+            timed[at] = median(run[name] for run in runs)
+    gc.unfreeze()
+    return times
 
 
 def clocked(engine: Engine, query: str) -> tuple[float, object]:
@@ -128,6 +163,61 @@ def clocked(engine: Engine, query: str) -> tuple[float, object]:
     started = time.perf_counter()
     answer = engine(query)
     return (time.perf_counter() - started) * 1000, answer
+
+
+def ask_once(
+    entries: Sequence[MemoryEntry],
+    bm25s: Engine,
+    asked: Sequence[str],
+    rounds: int,
+    *,
+    seed: int,
+) -> Times:
+    """Ask everything once an index, in indexes just built; the median of the rounds."""
+    warming = [query.text for query in synthetic_queries(entries, 20, seed=seed + 2)]
+    runs: dict[str, list[list[float]]] = {}
+    for number in range(rounds):
+        index = Index.build(entries)
+        ours = our_engines(entries, index, "default")["index default"]
+        engines = {"index default": ours, "bm25s": bm25s}
+        for query in warming:
+            for engine in engines.values():
+                engine(query)
+        order = list(engines) if number % 2 else list(reversed(engines))
+        gc.collect()
+        gc.freeze()
+        for name in ONCE:
+            runs.setdefault(name, []).append([])
+        for at, query in enumerate(asked):
+            for name in order if at % 2 else reversed(order):
+                runs[name][-1].append(clocked(engines[name], query)[0])
+        for query in asked:
+            runs["analysis"][-1].append(clocked(read_query, query)[0])
+            runs["terms"][-1].append(clocked(terms, query)[0])
+        gc.unfreeze()
+    return {name: dict(enumerate(np.median(each, axis=0).tolist())) for name, each in runs.items()}
+
+
+def once_figures(times: Times) -> dict[str, Any]:
+    """What was found about queries asked once, with and without finding their terms."""
+    before = {
+        name: {at: ms - times[finding][at] for at, ms in times[name].items()}
+        for name, finding in (("index default", "analysis"), ("bm25s", "terms"))
+    }
+    spreads = {name: spread_of(times[name]) for name in ONCE} | {
+        f"{name}, terms found before": spread_of(timed) for name, timed in before.items()
+    }
+    return {
+        "milliseconds": spreads,
+        "ratios": {
+            f"index default / bm25s{state}, of {figure}": round(
+                spreads[f"index default{state}"][measure] / spreads[f"bm25s{state}"][measure],
+                2,
+            )
+            for state in ("", ", terms found before")
+            for figure, measure in (("medians", "median"), ("p95", "p95"))
+        },
+    }
 
 
 def differing(answers: dict[str, object], profile: str) -> int:
@@ -183,6 +273,12 @@ def show(result: dict[str, Any]) -> None:
         print(f"  {name:16} median {row['median']:9.3f} ms  p95 {row['p95']:9.3f} ms")
     for name, ratio in result["ratios"].items():
         print(f"  {name:36} {ratio:8.2f}")
+    for state, found in result["asked_once"].items():
+        print(f"  asked {state}")
+        for name, row in found["milliseconds"].items():
+            print(f"    {name:34} median {row['median']:9.3f} ms  p95 {row['p95']:9.3f} ms")
+        for name, ratio in found["ratios"].items():
+            print(f"    {name:58} {ratio:8.2f}")
 
 
 def main() -> None:

@@ -69,44 +69,35 @@ class Postings(NamedTuple):
 
 def gathered(index: Index, numbers: Numbers) -> Postings:
     """Postings of these terms; those of one no document holds are none."""
-    views: list[memoryview] = []
-    bounds: list[tuple[Numbers, Numbers]] = []
-    for segment in index.segments:
-        views.append(segment.postings.values.data)
-        bounds.append(segment.postings.bounds(segment.places(numbers)))
-    if len(bounds) == 1:
-        ((begins, ends),) = bounds
+    held = [segment.gathered(numbers) for segment in index.segments]
+    if len(held) == 1:
+        ((view, begins, ends),) = held
         sizes = (ends - begins).astype(np.int64)
-        parts = _slices(views[0], begins.tolist(), ends.tolist())
+        parts = [view[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
     else:
-        sizes, parts = _slices_of_many(views, bounds, len(numbers))
+        sizes, parts = _joined(held, len(numbers))
     # Joining slices of plain memory is several times quicker than concatenating arrays.
     packed = np.frombuffer(b"".join(parts), dtype=np.int64)
     return Postings(index, packed, packed >> DOCUMENT_SHIFT, sizes)
 
 
-def _slices(view: memoryview, begins: list[int], ends: list[int]) -> list[memoryview]:
-    return [view[begin:end] for begin, end in zip(begins, ends, strict=True)]
-
-
-def _slices_of_many(
-    views: Sequence[memoryview], bounds: Sequence[tuple[Numbers, Numbers]], terms: int
+def _joined(
+    held: Sequence[tuple[memoryview, Numbers, Numbers]], terms: int
 ) -> tuple[Ints, list[memoryview]]:
     """How many postings each term has, and where: term after term, in the order of the segments."""
-    table = np.array(bounds, dtype=np.int64).reshape(len(bounds), 2, terms)
-    begins, ends = table.transpose(1, 2, 0)
+    views = [view for view, _, _ in held]
+    bounds = np.array([rows[1:] for rows in held], dtype=np.int64)
+    begins, ends = bounds.reshape(len(held), 2, terms).transpose(1, 2, 0)
     sizes = ends - begins
     # Most segments are small and hold few of the terms.
     term, segment = sizes.nonzero()
-    return sizes.sum(axis=1), [
-        views[at][begin:end]
-        for at, begin, end in zip(
-            segment.tolist(),
-            begins[term, segment].tolist(),
-            ends[term, segment].tolist(),
-            strict=True,
-        )
-    ]
+    rows = zip(
+        segment.tolist(),
+        begins[term, segment].tolist(),
+        ends[term, segment].tolist(),
+        strict=True,
+    )
+    return sizes.sum(axis=1), [views[at][begin:end] for at, begin, end in rows]
 
 
 def sums(documents: Ints, values: Floats, size: int) -> Floats:

@@ -6,7 +6,7 @@ one at a time are kept as they are until there are some, and only then become a 
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ from wsmem.retrieval.segment import (
     FIELD_BITS,
     MOST_COUNTED,
     Segment,
-    Span,
 )
 from wsmem.retrieval.stream import BARRIER
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from wsmem.retrieval.stream import TermStream
 
+    Ints = npt.NDArray[np.int32]
     Packed = npt.NDArray[np.int64]
 
 _MOST = 16
@@ -67,31 +67,36 @@ class Recent:
     def __len__(self) -> int:
         return len(self.documents)
 
-    def rows(self, numbers: Sequence[int]) -> list[Packed]:
-        """Packed postings of each term, none for one that does not occur."""
+    def gathered(self, numbers: Ints) -> tuple[memoryview, Ints, Ints]:
+        """Packed postings, and where those of each term begin and end among them."""
+        wanted = numbers.tolist()
         held = [
             (at << DOCUMENT_SHIFT, document.postings)
             for at, document in enumerate(self.documents, self.first)
         ]
-        found = [
+        # Few of the terms occur anywhere.
+        sought = set(wanted)
+        occurring = set().union(*[sought.intersection(postings) for _, postings in held])
+        rows = [
             [base | postings[number] for base, postings in held if number in postings]
-            for number in numbers
+            if number in occurring
+            else ()
+            for number in wanted
         ]
-        return [np.array(row, dtype=np.int64) if row else _NONE for row in found]
+        ends = np.array(list(accumulate(map(len, rows))), dtype=np.int32)
+        begins = np.array([0, *ends[:-1].tolist()], dtype=np.int32)[: len(ends)]
+        return np.array(list(chain.from_iterable(rows)), dtype=np.int64).data, begins, ends
 
-    def spans(self, numbers: Sequence[int]) -> list[Span]:
-        """Where each term stands: here, wherever that is."""
-        return [Span(number, 0, 1) for number in numbers]
-
-    def standing_together(self, pairs: Sequence[tuple[Span, Span]]) -> tuple[Packed, Packed]:
+    def standing_together(
+        self, numbers: Ints, first: Packed, second: Packed
+    ) -> tuple[Packed, Packed]:
         """Which pairs of terms are neighbours where: index of the pair and document, by pair."""
+        pairs = zip(numbers[first].tolist(), numbers[second].tolist(), strict=True)
         found = [
             (at, number)
-            for at, (first, second) in enumerate(pairs)
+            for at, pair in enumerate(pairs)
             for number, (_, terms, postings) in enumerate(self.documents, self.first)
-            if first.number in postings
-            and second.number in postings
-            and (first.number, second.number) in pairwise(terms)
+            if pair[0] in postings and pair[1] in postings and pair in pairwise(terms)
         ]
         if not found:
             return _NONE, _NONE

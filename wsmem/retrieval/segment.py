@@ -190,6 +190,10 @@ class Segment:
         found = self.terms.take(at, mode="clip") == numbers
         return np.where(found, at, self._terms)
 
+    def gathered(self, numbers: Ints) -> tuple[memoryview, Ints, Ints]:
+        """Packed postings, and where those of each term begin and end among them."""
+        return self.postings.values.data, *self.postings.bounds(self.places(numbers))
+
     def standing_together(
         self, numbers: Ints, first: Packed, second: Packed
     ) -> tuple[Packed, Packed]:

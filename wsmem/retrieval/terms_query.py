@@ -136,11 +136,11 @@ def _numbers(
     """What the index calls terms; and what their postings are filed under, letters behind them."""
     vocabulary = index.vocabulary
     numbers = list(map(vocabulary.numbers.get, terms, repeat(_UNKNOWN)))
-    filed = numbers + vocabulary.letters(letters, _UNKNOWN)
+    filed = [*numbers, *map(vocabulary.letters.get, letters, repeat(_UNKNOWN))]
     # A lone Chinese letter, which is never the subject, occurs wherever a run holds it.
     alone = [at for at in range(subject, len(terms)) if len(terms[at]) == 1]
     for at in filter(lambda at: is_unspaced(terms[at]), alone):
-        (filed[at],) = vocabulary.letters((terms[at],), _UNKNOWN)
+        filed[at] = vocabulary.letters.get(terms[at], _UNKNOWN)
     both = np.array(filed, dtype=np.int32)
     return np.array(numbers, dtype=np.int32) if alone else both[: len(terms)], both
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
+
+
+_LETTER = "\0"
 
 
 def letter_term(letter: str) -> str:
@@ -16,7 +18,7 @@ def letter_term(letter: str) -> str:
 
     No text gives such a term; the letter itself is one where it stands alone.
     """
-    return f"\0{letter}"
+    return f"{_LETTER}{letter}"
 
 
 class _Letters(dict[str, int]):
@@ -42,30 +44,15 @@ class Vocabulary:
         """Asking `numbers[term]` gives a new term the next number; hold `lock` meanwhile."""
         self.numbers.default_factory = self.numbers.__len__
         self.letters = _Letters(self.numbers)
-        """Likewise for letters, each under its `letter_term`."""
+        """Likewise for letters, each under its `letter_term`; holds all that have a number."""
         self.runs: dict[str, int | tuple[list[int], int]] = {}
         """Of runs read lately, the number of a plain word; those of an identifier's parts, and of
         the whole. Whoever adds to it sees to its size."""
         self.lock = threading.RLock()
-        self._letters: dict[str, int] = {}
         for term in terms:
-            self.numbers[term]
-
-    def letters(self, letters: Sequence[str], unknown: int) -> list[int]:
-        """Numbers of `letter_term`, or `unknown`.
-
-        There are few letters: they have a small table of their own, filled as they are asked for,
-        in which they are found sooner than among all the terms.
-        """
-        found = list(map(self._letters.get, letters, repeat(unknown)))
-        if unknown in found:
-            for at, letter in enumerate(letters):
-                if (
-                    found[at] == unknown
-                    and (number := self.numbers.get(letter_term(letter))) is not None
-                ):
-                    self._letters[letter] = found[at] = number
-        return found
+            number = self.numbers[term]
+            if term.startswith(_LETTER):
+                self.letters[term[1:]] = number
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -74,19 +74,26 @@ def attempts(folder: Path) -> dict[str, int]:
 class Cluster:
     """Processes of one scheduler; each is ended by its own id when the cluster is left."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, folder: Path, stack: ExitStack, code: Path | None) -> None:
         self.folder, self._stack = folder, stack
         self._started = 0
         file = folder / "scheduler.json"
-        self._start("scheduler", "--port", "0", "--scheduler-file", str(file))
+        options = ("--port", "0", "--scheduler-file", str(file))
+        self.scheduler = self._start("scheduler", *options, code=code)
         self.address = str(_awaited(file)["address"])
 
     @classmethod
     @contextmanager
-    def start(cls, folder: Path) -> Iterator[Self]:
-        """A scheduler without workers."""
+    def start(cls, folder: Path, *, code: Path | None = None) -> Iterator[Self]:
+        """A scheduler without workers.
+
+        Args:
+            folder: Where its files and those of its workers lie; made if need be.
+            code: As for `worker`.
+        """
+        folder.mkdir(exist_ok=True)
         with ExitStack() as stack:
-            yield cls(folder, stack)
+            yield cls(folder, stack, code)
 
     def worker(self, *, code: Path | None = None) -> subprocess.Popen[bytes]:
         """One more worker, in a working directory of its own.
@@ -94,7 +101,8 @@ class Cluster:
         Args:
             code: Where it finds `wsmem` instead of where we do.
         """
-        return self._start("worker", self.address, "--nthreads", "1", "--no-nanny", code=code)
+        options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self.folder))
+        return self._start("worker", self.address, *options, code=code)
 
     def _start(self, *arguments: str, code: Path | None = None) -> subprocess.Popen[bytes]:
         self._started += 1

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +21,6 @@ from wsmem.evals.cluster import open_cluster
 from wsmem.evals.workers import open_workers
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
 
     from wsmem.evals.workers import Workers
@@ -78,13 +80,99 @@ def test_what_names_no_cluster_is_refused_at_once(name: str) -> None:
         pass
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://somewhere"])
-def test_a_scheduler_that_does_not_answer_is_reported(address: str) -> None:
+ADDRESSES = ["tcp://127.0.0.1:1", "tcp://127.0.0.1", "tcp://127.0.0.1:x", "nonsense://somewhere"]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_scheduler_that_does_not_answer_is_reported_soon(address: str) -> None:
+    begun = time.monotonic()
     with (
         pytest.raises(ClusterError, match=r"no scheduler answers .* dask scheduler"),
         open_cluster(address, patience=0.5),
     ):
         pass
+    gc.collect()  # a client that was half made would wait for its connection once more
+    assert time.monotonic() - begun < 10
+
+
+def test_a_scheduler_needs_no_wsmem(tmp_path: Path, no_wsmem: Path) -> None:
+    with Cluster.start(tmp_path / "cluster", code=no_wsmem) as cluster:
+        cluster.worker()
+        with open_cluster(cluster.address) as workers:
+            workers.share(Path(__file__))
+            assert sorted(workers.unordered(work, units(tmp_path))) == list(enumerate("ABCDE"))
+
+
+def test_a_scheduler_that_is_killed_ends_the_work_with_what_to_do(tmp_path: Path) -> None:
+    results: list[tuple[int, str]] = []
+
+    def run(workers: Workers) -> None:
+        for result in workers.unordered(work, [*units(tmp_path, "a"), unending]):
+            results.append(result)
+            os.kill(cluster.scheduler.pid, signal.SIGKILL)
+
+    unending = Unit(name="b", folder=tmp_path, waits_for="never")
+    with Cluster.start(tmp_path / "cluster") as cluster:
+        cluster.worker()
+        with (
+            # A client tries to find its scheduler again for as long as it may wait for one.
+            pytest.raises(ClusterError, match=r"scheduler has gone away; start it .*--resume"),
+            open_cluster(cluster.address) as workers,
+        ):
+            run(workers)
+    assert results == [(0, "A")]
+
+
+SHARING = """
+import sys, time
+from pathlib import Path
+from wsmem.evals.cluster import open_cluster
+with open_cluster(sys.argv[1]) as workers:
+    workers.share(Path(sys.argv[2]))
+    print("shared", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_copies_of_a_run_that_was_killed_are_thrown_away_by_the_next(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a.txt").write_text("甲", encoding="utf-8")
+    with Cluster.start(tmp_path / "cluster") as cluster:
+        cluster.worker()
+        command = [sys.executable, "-c", SHARING, cluster.address, str(data)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as killed:
+            assert killed.stdout is not None
+            said, kept = killed.stdout.readline(), len(_copies(cluster))
+            killed.kill()
+        assert (said, kept) == ("shared\n", 1)
+        while not _opened(cluster):
+            time.sleep(0.05)
+        assert _copies(cluster) == []
+
+
+def _copies(cluster: Cluster) -> list[Path]:
+    return list(cluster.folder.rglob("wsmem-*/tree/a.txt"))
+
+
+def _opened(cluster: Cluster) -> bool:
+    """Open the cluster; whether the scheduler knows by then that nobody else is there."""
+    with open_cluster(cluster.address):
+        return not _copies(cluster)
+
+
+def test_a_worker_whose_copy_is_gone_is_named_and_gives_no_result(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "a.txt").touch()
+    with Cluster.start(tmp_path / "cluster") as cluster:
+        cluster.worker()
+        with open_cluster(cluster.address) as workers:
+            shared = workers.share(data)
+            (copy,) = _copies(cluster)
+            shutil.rmtree(copy.parent)
+            with pytest.raises(ClusterError, match=r"worker tcp://.* has lost its copies"):
+                list(workers.unordered(read, [shared]))
 
 
 def test_workers_started_by_hand(cluster: Cluster, tmp_path: Path) -> None:
@@ -151,18 +239,22 @@ def other_code(tmp_path: Path) -> Path:
     return copy.parent
 
 
-def test_a_worker_with_other_code_is_refused_by_name_early_and_late(
-    tmp_path: Path, other_code: Path
-) -> None:
-    """It comes while others work, then it is there first, then there is one without wsmem."""
+@pytest.fixture
+def no_wsmem(tmp_path: Path) -> Path:
+    """Where `import wsmem` finds nothing of ours."""
     empty = tmp_path / "none"
     empty.mkdir()
     (empty / "wsmem.py").touch()  # no package, so there is nothing in it
-    place = tmp_path / "cluster"
-    place.mkdir()
-    with Cluster.start(place) as cluster:
+    return empty
+
+
+def test_a_worker_with_other_code_is_refused_by_name_early_and_late(
+    tmp_path: Path, other_code: Path, no_wsmem: Path
+) -> None:
+    """It comes while others work, then it is there first, then there is one without wsmem."""
+    with Cluster.start(tmp_path / "cluster") as cluster:
         cluster.worker()
-        late = _work_until_another_comes(cluster, tmp_path, other_code)
+        late = _work_until_another_comes(cluster, tmp_path, other_code, "has other code of wsmem")
         with (
             pytest.raises(ClusterError, match=r"worker tcp://.* has other code of wsmem .*install"),
             open_cluster(cluster.address),
@@ -170,7 +262,9 @@ def test_a_worker_with_other_code_is_refused_by_name_early_and_late(
             pass
         late.terminate()  # so it takes its leave of the scheduler
         late.wait()
-        cluster.worker(code=empty)
+        late = _work_until_another_comes(
+            cluster, tmp_path, no_wsmem, r"worker tcp://.* has no wsmem"
+        )
         with (
             pytest.raises(ClusterError, match=r"tcp://.* has no wsmem, .*install wsmem"),
             _opened_with(cluster, count=2),
@@ -179,13 +273,15 @@ def test_a_worker_with_other_code_is_refused_by_name_early_and_late(
 
 
 def _work_until_another_comes(
-    cluster: Cluster, folder: Path, code: Path
+    cluster: Cluster, folder: Path, code: Path, problem: str
 ) -> subprocess.Popen[bytes]:
-    slow = [Unit(name=name, folder=folder, waits_for="come") for name in "ab"]
+    """Data is shared before, so the other worker is given it as it comes."""
+    slow = [Unit(name=name, folder=folder, waits_for=f"{code.name}.here") for name in "ab"]
     results: list[tuple[int, str]] = []
     started = []
 
     def run(workers: Workers) -> None:
+        workers.share(Path(__file__))
         for result in workers.unordered(work, [*units(folder, "x"), *slow]):
             results.append(result)
             started.append(cluster.worker(code=code))
@@ -194,10 +290,10 @@ def _work_until_another_comes(
 
     with (
         open_cluster(cluster.address) as workers,
-        pytest.raises(ClusterError, match="has other code of wsmem"),
+        pytest.raises(ClusterError, match=problem),
     ):
         run(workers)
-    (folder / "come").touch()
+    (folder / f"{code.name}.here").touch()
     assert results == [(0, "X")]
     return started[0]
 

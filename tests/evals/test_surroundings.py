@@ -15,7 +15,9 @@ HERE = Surroundings(wsmem="1.0", code="a" * 64, python="3.12", packages={"numpy"
 
 OTHERS: list[Any] = [
     pytest.param({}, None, id="the-same"),
-    pytest.param({"packages": {"numpy": "2.4"}}, None, id="a-package-is-missing"),
+    pytest.param(
+        {"packages": {"numpy": "2.4"}}, "has no x; pip install 'x==1' there", id="missing-package"
+    ),
     pytest.param({"packages": {"numpy": "2.4", "x": "1", "y": "3"}}, None, id="one-more-package"),
     pytest.param({"wsmem": "0.9"}, "has wsmem 0.9, not 1.0; install wsmem 1.0 there", id="version"),
     pytest.param(

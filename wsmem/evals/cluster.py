@@ -6,30 +6,33 @@ later included. They need the same code: a worker with another wsmem is refused 
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import shutil
-import tempfile
 from collections import deque
 from contextlib import contextmanager, suppress
-from hashlib import sha256
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from wsmem.errors import ClusterError, InvalidInputError, LostUnitError, MissingExtraError
 from wsmem.evals.surroundings import Surroundings
-from wsmem.evals.workers import Shared, hold, release, unit_name
+from wsmem.evals.workers import Shared, lacks, unit_name
 
 try:
-    from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
+    import cloudpickle
+    from distributed import Client, KilledWorker, LocalCluster
+    from distributed.client import ClosedClientError
+    from distributed.comm.addressing import get_address_host_port
+
+    from wsmem.evals.copies import ByValue, Copy, contents, copy_key, left_behind, unpacked
 except ImportError as missing:
     raise MissingExtraError("distributed", "scale") from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
-    from distributed import Future, Worker
+    from distributed import Future
 
     from wsmem.evals.workers import Workers
 
@@ -44,8 +47,11 @@ _CONNECTING = 10.0
 
 _POLL = 0.5
 """Seconds between two looks at whether anybody still works."""
+_GONE = (OSError, TimeoutError, RuntimeError, ClosedClientError)
+"""What a client says whose scheduler has gone away."""
 _NO_WSMEM = "No module named 'wsmem"
 _START_WORKER = "start one with: dask worker {} --nthreads 1"
+_AGAIN = "repeat the command, wsmem eval with --resume"
 
 
 @contextmanager
@@ -83,7 +89,7 @@ class ClusterWorkers:
         self._client = client
         self._here = Surroundings.here()
         self._shared: dict[Path, Shared] = {}
-        self._copies: set[str] = set()
+        self._copies: list[str] = []
         """Keys of what the workers keep for us; equal data at two places is kept once."""
         self._seen = monotonic()
         """When a worker was last there."""
@@ -94,15 +100,23 @@ class ClusterWorkers:
         return max(1, self._width())
 
     def share(self, path: Path) -> Shared:
-        """Bring a file, or all files of a folder, to every worker, also to those yet to come."""
+        """Bring a file, or all files of a folder, to every worker, also to those yet to come.
+
+        Raises:
+            ClusterError: a worker cannot keep it.
+        """
         place = path.resolve()
         if place not in self._shared:
-            files = _contents(place)
-            # Two runs on one cluster may share the same data and end at different times.
-            key = f"{_digest(files)}-{self._client.id}"
+            files = contents(place)
+            key = copy_key(files, self._client.id)
             if key not in self._copies:
-                self._client.register_plugin(_Copy(key, files), name=key)
-                self._copies.add(key)
+                self._copies.append(key)
+                try:
+                    self._client.register_plugin(Copy(key, files), name=key)
+                except OSError as error:
+                    problem = f"a worker cannot keep a copy of {path} ({error})"
+                    remedy = "give it room, or start it with another --local-directory"
+                    raise ClusterError(self.cluster, problem, remedy) from error
             self._shared[place] = Shared(origin=path, key=key)
         return self._shared[place]
 
@@ -128,9 +142,9 @@ class ClusterWorkers:
             while queue.waits or busy:
                 width = self._width()
                 while (place := queue.take(busy=len(busy), width=width)) is not None:
-                    future = self._client.submit(
-                        _work, self._here, function, units[place], pure=False
-                    )
+                    job = (self._here, tuple(self._copies), function, units[place])
+                    packed = cloudpickle.dumps((_work, job))
+                    future = self._client.submit(ByValue(unpacked), packed, pure=False)
                     busy[future] = place
                     future.add_done_callback(finished.put)
                 try:
@@ -150,71 +164,97 @@ class ClusterWorkers:
                     result = on_lost(place, found)
                 yield place, result
         finally:
-            self._client.cancel(list(busy))
+            with suppress(*_GONE):
+                self._client.cancel(list(busy))
         if lost is not None:
             raise lost
 
     def vet(self) -> None:
         """Wait for a worker, and see that all that are there have our code.
 
+        What runs that were ended by force have left with the workers is thrown away.
+
         Raises:
-            ClusterError: nobody came in time, or a worker has other code.
+            ClusterError: nobody came in time, does not answer, or has other code.
         """
+        self._unregister(self._client.run_on_scheduler(ByValue(left_behind)))
         while not self._width():
             sleep(_POLL)
-        answers = self._client.run(Surroundings.here, on_error="return")
-        for worker, answer in answers.items():
-            self._refuse(worker, answer)
+        for worker, answer in self._client.sync(self._introduced).items():
+            self._refuse(f"worker {worker}", answer)
 
     def close(self) -> None:
         """Let the workers throw away their copies."""
-        for key in self._copies:
-            # A scheduler that has ended has no worker left to tell.
-            with suppress(OSError, TimeoutError):
-                self._client.unregister_worker_plugin(key)
+        self._unregister(self._copies)
         self._copies.clear()
         self._shared.clear()
 
+    async def _introduced(self) -> dict[str, Surroundings | Exception]:
+        """What each worker says of itself; one that hangs must not keep us waiting for good."""
+        workers = list(await self._client.nthreads())
+
+        async def introduce(worker: str) -> Surroundings | Exception:
+            asked = self._client.run(Surroundings.here, workers=[worker], on_error="return")
+            try:
+                found: dict[str, Surroundings | Exception] = await asyncio.wait_for(
+                    asked, self.patience
+                )
+            except (OSError, TimeoutError) as error:
+                return error
+            return found[worker]
+
+        return dict(zip(workers, await asyncio.gather(*map(introduce, workers)), strict=True))
+
+    def _unregister(self, keys: Iterable[str]) -> None:
+        async def unregister() -> None:
+            for key in keys:
+                await self._client.unregister_worker_plugin(key)
+
+        # A scheduler that has ended has no worker left to tell.
+        with suppress(*_GONE):
+            self._client.sync(unregister, callback_timeout=self.patience)
+
     def _result(self, future: Future[Any]) -> Any:
         if future.cancelled():
-            raise ClusterError(
-                self.cluster,
-                "its scheduler has gone away",
-                "start it again, then repeat the command with --resume",
-            )
-        try:
-            answer = future.result()
-        except ModuleNotFoundError as error:
-            self._refuse("a worker that came later", error)
-            raise
+            raise self._abandoned()
+        stranger, answer = future.result()
+        if stranger is not None:
+            self._refuse(f"worker {stranger}", answer)
         if isinstance(answer, _Misfit):
-            self._refuse(answer.worker, answer.surroundings)
+            self._refuse(f"worker {answer.worker}", answer.surroundings)
+            problem = f"worker {answer.worker} has lost its copies of what was shared"
+            raise ClusterError(self.cluster, problem, f"start it again, then {_AGAIN}")
         return answer
 
-    def _refuse(self, worker: str, answer: Surroundings | Exception) -> None:
-        """Raise if a worker cannot take part."""
-        if isinstance(answer, Exception) and _NO_WSMEM in str(answer):
-            problem = f"{worker} has no wsmem, or an older one"
-            remedy = f"install wsmem {self._here.wsmem} with its eval and scale extras there"
-            raise ClusterError(self.cluster, problem, remedy)
-        if isinstance(answer, Exception):
-            raise ClusterError(
-                self.cluster, f"{worker} cannot load wsmem ({answer})", "mend its installation"
-            ) from answer
-        found = self._here.problem(answer)
-        if found is not None:
-            problem, remedy = found
-            raise ClusterError(self.cluster, f"worker {worker} {problem}", remedy)
+    def _refuse(self, who: str, answer: Surroundings | Exception) -> None:
+        """Raise if somebody cannot take part."""
+        if isinstance(answer, Surroundings):
+            found = self._here.problem(answer)
+            if found is not None:
+                raise ClusterError(self.cluster, f"{who} {found[0]}", found[1])
+        elif isinstance(answer, (OSError, TimeoutError)):
+            problem = f"{who} does not answer within {self.patience:g} seconds"
+            raise ClusterError(self.cluster, problem, "end it, and start it again") from answer
+        elif _NO_WSMEM in str(answer):
+            problem = f"{who} has no wsmem, or an older one"
+            remedy = f"install wsmem {self._here.wsmem} with its scale extra there"
+            raise ClusterError(self.cluster, problem, remedy) from answer
+        else:
+            problem = f"{who} cannot load wsmem ({answer})"
+            remedy = "install wsmem with its scale extra there"
+            raise ClusterError(self.cluster, problem, remedy) from answer
 
     def _width(self) -> int:
         """How many workers there are.
 
         Raises:
-            ClusterError: none for longer than our patience.
+            ClusterError: none for longer than our patience, or no scheduler.
         """
+        if self._client.status == "closed":  # it does so where it cannot connect again
+            raise self._abandoned()
         try:
             found = len(self._client.nthreads())
-        except (OSError, TimeoutError):
+        except _GONE:
             found = 0
         if found:
             self._seen = monotonic()
@@ -223,6 +263,10 @@ class ClusterWorkers:
             problem = f"no worker for {self.patience:g} seconds"
             raise ClusterError(self.cluster, problem, _START_WORKER.format(address))
         return found
+
+    def _abandoned(self) -> ClusterError:
+        remedy = f"start it and its workers again, then {_AGAIN}"
+        return ClusterError(self.cluster, "its scheduler has gone away", remedy)
 
 
 class _Queue:
@@ -259,41 +303,22 @@ class _Queue:
         return True
 
 
-class _Copy(WorkerPlugin):
-    """Files that each worker keeps for as long as we need them."""
-
-    def __init__(self, key: str, files: Mapping[str, bytes]) -> None:
-        self.key, self.files = key, files
-        self.folder: Path | None = None
-
-    def setup(self, worker: Worker) -> None:
-        """Write the files into the worker's own folder; called by each worker, early or late."""
-        self.folder = Path(tempfile.mkdtemp(prefix="wsmem-", dir=worker.local_directory))
-        for name, content in self.files.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        single = [name for name in self.files if not name.startswith("tree/")]
-        hold(self.key, self.folder / (single[0] if single else "tree"))
-
-    def teardown(self, worker: Worker) -> None:  # noqa: ARG002  distributed calls it so
-        """Throw the files away."""
-        release(self.key)
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-
 class _Misfit:
-    """What a worker with other code answers instead of a result."""
+    """What a worker with other code, or without what was shared, gives instead of a result."""
 
     def __init__(self, worker: str, surroundings: Surroundings) -> None:
         self.worker, self.surroundings = worker, surroundings
 
 
-def _work(wanted: Surroundings, function: Callable[[UnitT], ResultT], unit: UnitT) -> Any:
+def _work(
+    wanted: Surroundings,
+    copies: Iterable[str],
+    function: Callable[[UnitT], ResultT],
+    unit: UnitT,
+) -> Any:
     """Runs on a worker."""
     here = Surroundings.here()
-    if wanted.problem(here) is not None:
+    if wanted.problem(here) is not None or lacks(copies):
         from distributed import get_worker  # noqa: PLC0415  only where there is one
 
         return _Misfit(get_worker().address, here)
@@ -301,8 +326,9 @@ def _work(wanted: Surroundings, function: Callable[[UnitT], ResultT], unit: Unit
 
 
 def _connected(cluster: str, address: str, patience: float) -> Iterator[Workers]:
+    wait = min(patience, _CONNECTING)
     try:
-        wait = min(patience, _CONNECTING)
+        get_address_host_port(address)  # a client that cannot read it would take long to give up
         client = Client(address, timeout=wait, set_as_default=False, name="wsmem")
     except (OSError, ValueError) as error:
         raise ClusterError(
@@ -349,21 +375,6 @@ def _count(cluster: str) -> int:
     return int(number)
 
 
-def _contents(path: Path) -> dict[str, bytes]:
-    """Every file by the name it gets in a copy: those of a folder lie below `tree/`."""
-    if path.is_file():
-        return {path.name: path.read_bytes()}
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    return {f"tree/{file.relative_to(path).as_posix()}": file.read_bytes() for file in files}
-
-
-def _digest(files: Mapping[str, bytes]) -> str:
-    digest = sha256()
-    for name, content in files.items():
-        digest.update(f"{name}\0".encode() + sha256(content).digest())
-    return digest.hexdigest()
-
-
 def _lost(unit: object, place: int, error: KilledWorker) -> LostUnitError:
     reason = f"the last of them was {error.last_worker.address}"
     return LostUnitError(unit_name(unit, place), 2 * (error.allowed_failures + 1), reason)
@@ -371,5 +382,5 @@ def _lost(unit: object, place: int, error: KilledWorker) -> LostUnitError:
 
 def _quiet() -> None:
     """Let errors speak only: what distributed says of workers that come and go is for its log."""
-    for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.worker"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    for part in ("", ".client", ".nanny", ".scheduler", ".worker"):
+        logging.getLogger(f"distributed{part}").setLevel(logging.CRITICAL)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PACKAGE = Path(__file__).resolve().parents[1]
-_SHIPPED = frozenset({".py", ".json", ".html", ".txt"})
+_SHIPPED = frozenset({".py", ".json", ".html", ".txt", ".mjs"})
 """What an installation has; in a checkout other files lie about, too."""
 
 
@@ -48,8 +48,8 @@ class Surroundings:
     def problem(self, other: Surroundings) -> tuple[str, str] | None:
         """What is wrong with another process, and what to install there; `None` if it will do.
 
-        A package that is missing there is not looked at: a system that needs it is skipped with
-        its reason, as it would be here.
+        Every package that is here must be there: a system that fails for the lack of one would be
+        missing from those sets only that happened to be worked on there.
         """
         if self.wsmem != other.wsmem:
             return f"has wsmem {other.wsmem}, not {self.wsmem}", f"install wsmem {self.wsmem} there"
@@ -60,10 +60,10 @@ class Surroundings:
             remedy = f"start it with Python {self.python}"
             return f"runs Python {other.python}, not {self.python}", remedy
         for name, wanted in self.packages.items():
-            found = other.packages.get(name, wanted)
+            found = other.packages.get(name)
             if found != wanted:
-                remedy = f"pip install '{name}=={wanted}' there"
-                return f"has {name} {found}, not {wanted}", remedy
+                problem = f"has no {name}" if found is None else f"has {name} {found}, not {wanted}"
+                return problem, f"pip install '{name}=={wanted}' there"
         return None
 
 

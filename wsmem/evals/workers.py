@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from wsmem.errors import InvalidInputError, LostUnitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -94,6 +94,11 @@ def tell(news: Any) -> None:
 def hold(key: str, path: Path) -> None:
     """From within a worker: note where the copy of something shared lies."""
     _carried[key] = path
+
+
+def lacks(keys: Iterable[str]) -> bool:
+    """From within a worker: whether a copy is not there, or no longer."""
+    return not all(key in _carried and _carried[key].exists() for key in keys)
 
 
 def release(key: str) -> None:

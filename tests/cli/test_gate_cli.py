@@ -16,7 +16,7 @@ from wsmem.cli.main import main
 from wsmem.cli.sets import ALPHA as TOLD_ALPHA
 from wsmem.errors import UnknownNameError
 from wsmem.evals.comparison import ALPHA
-from wsmem.evals.gate import updating, work
+from wsmem.evals.gate import checking, updating, work
 from wsmem.evals.gate.record import read_record
 from wsmem.retrieval.profile import load_profile
 
@@ -76,7 +76,8 @@ def sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.delenv("LC_ALL", raising=False)
     monkeypatch.delenv("LC_MESSAGES", raising=False)
-    monkeypatch.setattr(updating, "OWN", ("small",))
+    for module in (checking, updating):
+        monkeypatch.setattr(module, "OWN", ("small",))
     # The store that is counted on is a small one here.
     monkeypatch.setattr(work.count_work, "__kwdefaults__", {"entries": 20, "seed": 6})
     return folder

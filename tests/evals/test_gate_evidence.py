@@ -272,7 +272,7 @@ def test_an_edited_or_missing_study_is_a_departure_as_well(tmp_path: Path) -> No
     assert found.changes[0].startswith("pairs ")
     (study / "profile.json").unlink()
     (found,) = study_departures(study)
-    assert "not found" in found.changes[0]
+    assert found.changes == ("there is no profile.json of it",)
 
 
 def test_without_a_checkout_there_is_no_study_to_look_at(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from labelled_sets import document, query, write_set
 
 from wsmem.engine import recalling
 from wsmem.evals.catalogue import Source
-from wsmem.evals.gate import updating, work
+from wsmem.evals.gate import checking, updating, work
 from wsmem.evals.gate.checking import check_extent, check_queries, check_sets
 from wsmem.evals.gate.judging import judge_ranking, lowered
 from wsmem.evals.gate.record import (
@@ -212,9 +212,9 @@ def first_answer(raw: dict[str, Any]) -> list[Any]:
 def test_a_laxer_baseline_is_refused_though_its_checksum_is_right(
     source: Source, baseline: Path, change: Callable[[RankingRecord], RankingRecord], told: str
 ) -> None:
-    check_extent(read_record(baseline), baseline)
+    check_extent(read_record(baseline), {}, baseline)
     with pytest.raises(BaselineError, match=re.escape(told)):
-        check_extent(change(fresh_run([source]).record), baseline)
+        check_extent(change(fresh_run([source]).record), {}, baseline)
 
 
 def test_a_baseline_without_some_of_the_queries_is_refused(source: Source, baseline: Path) -> None:
@@ -223,6 +223,29 @@ def test_a_baseline_without_some_of_the_queries_is_refused(source: Source, basel
     forged(baseline, lambda raw: raw["sets"]["small"]["queries"].pop())
     with pytest.raises(BaselineError, match="answers 13 queries of small, not just its 14"):
         check_queries(read_record(baseline), fresh, baseline)
+
+
+def test_a_baseline_without_some_of_the_figures_is_refused(source: Source, baseline: Path) -> None:
+    fresh = fresh_run([source])
+    forged(baseline, lambda raw: first_answer(raw).__setitem__(0, None))
+    with pytest.raises(BaselineError, match="figures for other queries of small"):
+        check_queries(read_record(baseline), fresh, baseline)
+
+
+def test_a_baseline_of_some_of_our_own_sets_is_refused_and_updated_to_all(
+    source: Source, baseline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {name: Source(name=name, path=source.path) for name in ("small", "other", "theirs")}
+    for module in (checking, updating):
+        monkeypatch.setattr(module, "OWN", ("small", "other", "absent"))
+    with pytest.raises(BaselineError, match="says nothing about other; make it anew"):
+        check_extent(read_record(baseline), known, baseline)
+    updating.update_ranking(baseline, known)
+    stored = read_record(baseline)
+    assert set(stored.sets) == {"small", "other"}
+    check_extent(stored, known, baseline)
+    monkeypatch.setattr(checking, "OWN", ("others", "entirely"))
+    check_extent(stored, known, baseline)  # about sets of somebody else
 
 
 def test_a_baseline_of_other_files_is_refused_with_what_to_do(
@@ -270,7 +293,8 @@ def test_a_loss_needs_to_be_both_sure_and_large(source: Source, baseline: Path) 
 def test_a_first_baseline_is_written_and_the_same_again_lowers_nothing(
     source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(updating, "OWN", ("small",))
+    for module in (checking, updating):
+        monkeypatch.setattr(module, "OWN", ("small",))
     path = tmp_path / "deep" / "ranking.json"
     for _ in range(2):
         found = updating.update_ranking(path, {"small": source})
@@ -315,7 +339,8 @@ def test_a_changed_set_counts_as_lower_since_nobody_can_tell(
 def test_a_damaged_baseline_is_replaced_on_request_and_a_newer_one_never(
     source: Source, baseline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(updating, "OWN", ("small",))
+    for module in (checking, updating):
+        monkeypatch.setattr(module, "OWN", ("small",))
     newer = edited(baseline, lambda raw: raw.update(format=3)).read_bytes()
     with pytest.raises(NewerBaselineError):
         updating.update_ranking(baseline, {"small": source}, accept_lower=True)

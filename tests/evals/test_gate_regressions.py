@@ -20,8 +20,7 @@ from wsmem.evals.catalogue import Source, find_datasets, own_folder
 from wsmem.evals.gate.checking import check_extent
 from wsmem.evals.gate.judging import judge_ranking
 from wsmem.evals.gate.record import RankingRecord, read_record
-from wsmem.evals.gate.running import MARGINS, SYSTEMS, fresh_run, splits_of
-from wsmem.evals.gate.updating import OWN
+from wsmem.evals.gate.running import MARGINS, OWN, SYSTEMS, fresh_run, splits_of
 from wsmem.retrieval.profile import load_profile
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def test_neither_ranking_nor_work_is_worse_than_the_committed_baselines(tmp_path
 def test_the_committed_baseline_holds_all_that_is_gated(sources: list[Source]) -> None:
     path = own_folder({}).parent / "benchmarks" / "baselines" / "ranking.json"
     stored = read_record(path)
-    check_extent(stored, path)
+    check_extent(stored, find_datasets([own_folder({})]), path)
     assert (set(stored.sets), dict(stored.margins)) == (set(OWN), MARGINS)
     assert {name: found.splits for name, found in stored.sets.items()} == {
         source.name: splits_of(source.path) for source in sources

@@ -260,7 +260,7 @@ def _ranking(
     from wsmem.evals.gate.trying import candidate_system, judge_candidate  # noqa: PLC0415
 
     stored = read_record(path)
-    check_extent(stored, path)
+    check_extent(stored, known, path)
     sources = check_sets(stored, known, path)
     candidate = candidate_system(profile) if profile else None
     fresh = fresh_run_of(stored, sources, system=candidate, jobs=jobs)

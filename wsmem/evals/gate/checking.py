@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING
 
 from wsmem.evals.card import checksums
 from wsmem.evals.gate.record import BaselineError
-from wsmem.evals.gate.running import MARGINS, MEASURES, SYSTEMS
+from wsmem.evals.gate.running import MARGINS, MEASURES, OWN, SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from wsmem.evals.catalogue import Source
-    from wsmem.evals.gate.record import RankingRecord
+    from wsmem.evals.gate.record import RankingRecord, SetRecord
     from wsmem.evals.gate.running import FreshRun
 
 _ANEW = "make it anew with wsmem gate --update --accept-lower"
 
 
-def check_extent(baseline: RankingRecord, path: Path) -> None:
+def sets_left_out(baseline: RankingRecord, known: Mapping[str, Source]) -> list[str]:
+    """Our own sets that are here and not in a baseline which is about our own sets."""
+    if not any(name in baseline.sets for name in OWN):
+        return []
+    return [name for name in OWN if name in known and name not in baseline.sets]
+
+
+def check_extent(baseline: RankingRecord, known: Mapping[str, Source], path: Path) -> None:
     """See that a baseline holds whatever is gated, and allows no more than this wsmem does.
 
     Raises:
@@ -30,6 +37,7 @@ def check_extent(baseline: RankingRecord, path: Path) -> None:
     """
     missing = [name for name in SYSTEMS if name not in baseline.systems]
     missing += [name for name in MEASURES if name not in baseline.measures]
+    missing += sets_left_out(baseline, known)
     if missing:
         raise BaselineError(str(path), f"says nothing about {', '.join(missing)}", _ANEW)
     for measure, margin in baseline.margins.items():
@@ -65,7 +73,7 @@ def check_sets(baseline: RankingRecord, known: Mapping[str, Source], path: Path)
 
 
 def check_queries(baseline: RankingRecord, fresh: FreshRun, path: Path) -> None:
-    """See that a baseline answers the queries of its sets, each of them and no others.
+    """See that a baseline has the figures of all queries of its sets, and no others.
 
     Raises:
         BaselineError: it does not.
@@ -75,3 +83,14 @@ def check_queries(baseline: RankingRecord, fresh: FreshRun, path: Path) -> None:
         if found.answers.keys() != asked.keys():
             problem = f"answers {len(found.answers)} queries of {name}, not just its {len(asked)}"
             raise BaselineError(str(path), problem, _ANEW)
+        if _scored(found) != _scored(fresh.record.sets[name]):
+            problem = f"has figures for other queries of {name} than its labels ask for"
+            raise BaselineError(str(path), problem, _ANEW)
+
+
+def _scored(found: SetRecord) -> dict[str, set[tuple[bool, ...]]]:
+    """By query, which measures are about it: one pattern, as that hangs on its labels alone."""
+    return {
+        query: {tuple(value is not None for value in answer.values) for answer in answers.values()}
+        for query, answers in found.answers.items()
+    }

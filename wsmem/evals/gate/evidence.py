@@ -77,17 +77,24 @@ def study_departures(study: Path = FOLDER) -> tuple[Departure, ...]:
     shipped = load_profile(SHIPPED).to_json()
     if not str(shipped["provenance"].get("origin", "")).startswith(_CLAIM):
         return ()
-    try:
-        found = load_profile(study / PROFILE).to_json()
-    except ProfileError as error:
-        changes: tuple[str, ...] = (error.problem,)
-    else:
-        changes = tuple(
-            change for key in found if key != "name" for change in _changes(key, found, shipped)
-        )
+    changes = tuple(_not_found(study / PROFILE, shipped))
     if not changes:
         return ()
     return (Departure(kind="study", subject=SHIPPED, system=None, changes=changes),)
+
+
+def _not_found(result: Path, shipped: Mapping[str, Any]) -> Iterable[str]:
+    """In what the result of a study differs from what ships."""
+    if not result.is_file():
+        yield f"there is no {result.name} of it"
+        return
+    try:
+        found = load_profile(result).to_json()
+    except ProfileError as error:
+        yield error.problem
+        return
+    for key in [key for key in found if key != "name"]:
+        yield from _changes(key, found, shipped)
 
 
 def _other_terms(baseline: RankingRecord, fresh: RankingRecord) -> Iterable[str]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SYSTEMS = (f"{PREFIX}default{GROWN}", f"{PREFIX}reference{GROWN}")
 """What is gated: both profiles that ship, over stores whose index has followed changes."""
+OWN = ("workspace-zh", "workspace-en", "workspace-mixed")
+"""On which sets: those that come with the repository."""
 MEASURES = ("nDCG@10", FALSE_RECALL)
 MARGINS: Mapping[str, float] = {"nDCG@10": 0.01, FALSE_RECALL: 0.02}
 """Losses that are allowed: a hundredth of nDCG, one false recall of fifty."""
@@ -117,7 +119,7 @@ def fresh_run(
 def fresh_run_of(
     baseline: RankingRecord, sources: Sequence[Source], *, system: str | None = None, jobs: int = 1
 ) -> FreshRun:
-    """Ask again what a baseline holds: the same measures and splits, of all its systems or another.
+    """Ask again what a baseline holds: by the same measures, all its systems or another one.
 
     Raises:
         RunFailedError: a set or a system gave no figures.
@@ -127,7 +129,6 @@ def fresh_run_of(
         systems=baseline.systems if system is None else (system,),
         measures=baseline.measures,
         margins=baseline.margins,
-        splits={name: found.splits for name, found in baseline.sets.items()},
         jobs=jobs,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wsmem.evals.gate.checking import sets_left_out
 from wsmem.evals.gate.evidence import departures
 from wsmem.evals.gate.judging import lowered
 from wsmem.evals.gate.record import (
@@ -17,7 +18,7 @@ from wsmem.evals.gate.record import (
     read_record,
     write_record,
 )
-from wsmem.evals.gate.running import fresh_run
+from wsmem.evals.gate.running import OWN, fresh_run
 from wsmem.evals.gate.work import count_work
 from wsmem.evals.gate.work_baseline import judge_work, read_work, write_work
 
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from wsmem.evals.gate.record import RankingRecord
     from wsmem.evals.gate.work import Counted
     from wsmem.evals.gate.work_baseline import WorkBaseline
-
-OWN = ("workspace-zh", "workspace-en", "workspace-mixed")
-"""The sets of a baseline that there was none of before: those that come with the repository."""
-
 
 _STILL: Mapping[Counted, float] = {"steps": 1.02}
 """What is still the same: any change of a program changes its lines a little."""
@@ -63,7 +60,7 @@ def update_ranking(
         RunFailedError: a set or a system gave no figures.
     """
     present = _present_ranking(path, accept_lower=accept_lower)
-    names = OWN if present is None else tuple(present.sets)
+    names = OWN if present is None else (*present.sets, *sets_left_out(present, known))
     chosen = [known[name] for name in names if name in known]
     if not chosen:
         remedy = "name their folder by --datasets-dir"

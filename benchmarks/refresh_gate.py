@@ -29,6 +29,11 @@ from wsmem.evals.contestants import Contestant
 from wsmem.evals.gate.story import EXPLAINED, Earned, earned, keep_story, story_item
 from wsmem.evals.reading import load_dataset
 from wsmem.evals.run import RESULTS, Run
+<<<<<<< HEAD
+=======
+from wsmem.evals.run_folder import strict_json
+from wsmem.evals.systems import wsmem as systems
+>>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
 from wsmem.retrieval.profile import load_profile
 from wsmem.text import analysis
 
@@ -37,23 +42,40 @@ if TYPE_CHECKING:
 
     from wsmem.evals.dataset import Dataset
 
+<<<<<<< HEAD
 BEFORE, AFTER = (Path(f"benchmarks/results/regression/{name}") for name in ("before", "after"))
+=======
+ROOT = Path(__file__).resolve().parents[1]
+BEFORE, AFTER, HALVED = (
+    Path(f"benchmarks/results/regression/{name}") for name in ("before", "after", "halved")
+)
+>>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
 NOTEBOOK = Path("notebooks/06_regression.ipynb")
 SYSTEM, MEASURE = "wsmem:default", "nDCG@10"
 RANKS = 5
 """Kept of each query."""
 TOLD = 6
 """Queries that are explained."""
+WEIGHT, ON = "tags", "workspace-en"
+"""What is halved besides, and the set that is asked then."""
 
 
 def refresh(arguments: list[str]) -> int:
+<<<<<<< HEAD
     """Baselines, then both runs, then the notebook; 1 if anything is not as it should be."""
     work_at_root()
     own_sets_alone()
+=======
+    """Baselines, then the three runs, then the notebook; 1 if anything is not as it should be."""
+    os.chdir(ROOT)  # paths in manifests are then those of the repository
+    os.environ.pop("DATA", None)
+>>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
     status = main(["gate", "--datasets-dir", "datasets", "--update", *arguments])
     _evaluate(BEFORE)
     with every_other_pair():
         _evaluate(AFTER)
+    with half_a_weight():
+        _evaluate(HALVED, "--dataset", ON)
     _explain()
     return rerun(NOTEBOOK) or int(bool(status))
 
@@ -73,12 +95,29 @@ def every_other_pair() -> Iterator[None]:
         yield
 
 
-def _evaluate(folder: Path) -> None:
+@contextmanager
+def half_a_weight() -> Iterator[None]:
+    """The other regression: one weight of the profile that ships is halved."""
+    sound = load_profile("default")
+    halved = sound.with_weights(**{WEIGHT: sound.weights[WEIGHT] / 2})
+    with patch.object(systems, "load_profile", return_value=halved):
+        yield
+
+
+def _evaluate(folder: Path, *more: str) -> None:
     (folder / EXPLAINED).unlink(missing_ok=True)
     chosen = ("--system", SYSTEM, "--measure", MEASURE, "--measure", "FalseRecall")
+<<<<<<< HEAD
     # In one process: the second run adds the regression above to it, which is of this one alone.
     alone = ("--jobs", "1", "--out", folder.as_posix())
     if run_command(["eval", "--datasets-dir", "datasets", *chosen, *alone]):
+=======
+    # The manifest keeps this command; all runs but the first add a regression of those above to it,
+    # which is of this process alone.
+    alone = ("--jobs", "1", "--out", folder.as_posix())
+    sys.argv = ["wsmem", "eval", "--datasets-dir", "datasets", *chosen, *more, *alone]
+    if main(sys.argv[1:]):
+>>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
         raise SystemExit(f"{folder}: nothing was scored")
     for path in (folder / RESULTS).glob("*.jsonl"):
         keep_ranks(path, RANKS)

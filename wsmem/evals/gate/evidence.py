@@ -59,7 +59,7 @@ def departures(baseline: RankingRecord, fresh: RankingRecord) -> tuple[Departure
     if others := tuple(_other_terms(baseline, fresh)):
         found.append(Departure(kind="terms", subject=", ".join(others), system=None))
     for system, old in baseline.profiles.items():
-        found += _profile_departures(system, old, fresh.profiles.get(system, {}))
+        found += profile_departures(system, old, fresh.profiles.get(system, {}))
     return tuple(found)
 
 
@@ -106,13 +106,16 @@ def _other_terms(baseline: RankingRecord, fresh: RankingRecord) -> Iterable[str]
             yield name
 
 
-def _profile_departures(
+def profile_departures(
     system: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterable[Departure]:
-    """A field that this version does not know, or the baseline's did not, counts as well."""
+    """In what the profile of a system ranks otherwise than it did.
+
+    A field that this version does not know, or the older one did not, counts as well.
+    """
     profile = profile_of(system)
     kinds: dict[Kind, list[str]] = {"weights": ["weights"]}
-    kinds["rule"] = sorted((old.keys() | new.keys()) - {"weights", "name"})
+    kinds["rule"] = sorted((old.keys() | new.keys()) - {"weights", "name", "provenance"})
     for kind, keys in kinds.items():
         changes = tuple(change for key in keys for change in _changes(key, old, new))
         if changes:

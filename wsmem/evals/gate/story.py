@@ -15,6 +15,7 @@ from wsmem.evals.comparing import contest
 from wsmem.evals.contestants import Contestant
 from wsmem.evals.explaining import explain_query, finite
 from wsmem.evals.extras import optional
+from wsmem.evals.gate.evidence import profile_departures
 from wsmem.evals.plots import PALETTE, Drawing, drawable
 from wsmem.evals.run_folder import strict_json
 
@@ -118,6 +119,13 @@ def change_of(before: Run, after: Run, system: str, *, margin: float) -> Contest
     """The two runs compared as the gate does it."""
     sides = (Contestant.of_run(run, system) for run in (before, after))
     return contest(*sides, by="slice", unit="answer", margin=margin)
+
+
+def profile_changes(before: Run, after: Run, system: str) -> list[str]:
+    """In what the profile of a system differs between two runs, as the gate says it."""
+    old, new = (run.manifest["systems"][system] for run in (before, after))
+    found = profile_departures(system, old, new)
+    return [f"{item.kind} of {item.subject}: {', '.join(item.changes)}" for item in found]
 
 
 def change_frame(found: Contest, *, sure: bool = False) -> pd.DataFrame:

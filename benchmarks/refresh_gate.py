@@ -29,11 +29,8 @@ from wsmem.evals.contestants import Contestant
 from wsmem.evals.gate.story import EXPLAINED, Earned, earned, keep_story, story_item
 from wsmem.evals.reading import load_dataset
 from wsmem.evals.run import RESULTS, Run
-<<<<<<< HEAD
-=======
-from wsmem.evals.run_folder import strict_json
 from wsmem.evals.systems import wsmem as systems
->>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
+from wsmem.retrieval import stream
 from wsmem.retrieval.profile import load_profile
 from wsmem.text import analysis
 
@@ -42,14 +39,9 @@ if TYPE_CHECKING:
 
     from wsmem.evals.dataset import Dataset
 
-<<<<<<< HEAD
-BEFORE, AFTER = (Path(f"benchmarks/results/regression/{name}") for name in ("before", "after"))
-=======
-ROOT = Path(__file__).resolve().parents[1]
 BEFORE, AFTER, HALVED = (
     Path(f"benchmarks/results/regression/{name}") for name in ("before", "after", "halved")
 )
->>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
 NOTEBOOK = Path("notebooks/06_regression.ipynb")
 SYSTEM, MEASURE = "wsmem:default", "nDCG@10"
 RANKS = 5
@@ -61,15 +53,9 @@ WEIGHT, ON = "tags", "workspace-en"
 
 
 def refresh(arguments: list[str]) -> int:
-<<<<<<< HEAD
-    """Baselines, then both runs, then the notebook; 1 if anything is not as it should be."""
+    """Baselines, then the three runs, then the notebook; 1 if anything is not as it should be."""
     work_at_root()
     own_sets_alone()
-=======
-    """Baselines, then the three runs, then the notebook; 1 if anything is not as it should be."""
-    os.chdir(ROOT)  # paths in manifests are then those of the repository
-    os.environ.pop("DATA", None)
->>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
     status = main(["gate", "--datasets-dir", "datasets", "--update", *arguments])
     _evaluate(BEFORE)
     with every_other_pair():
@@ -92,6 +78,8 @@ def every_other_pair() -> Iterator[None]:
         for module in list(sys.modules.values()):
             if getattr(module, "unspaced_terms", None) is sound:
                 stack.enter_context(patch.object(module, "unspaced_terms", pairs))
+        # Very many runs are paired elsewhere, all at once; here each goes through the loop.
+        stack.enter_context(patch.object(stream, "_FEW", sys.maxsize))
         yield
 
 
@@ -107,17 +95,9 @@ def half_a_weight() -> Iterator[None]:
 def _evaluate(folder: Path, *more: str) -> None:
     (folder / EXPLAINED).unlink(missing_ok=True)
     chosen = ("--system", SYSTEM, "--measure", MEASURE, "--measure", "FalseRecall")
-<<<<<<< HEAD
-    # In one process: the second run adds the regression above to it, which is of this one alone.
+    # In one process: all but the first run add a regression to it, which is of this one alone.
     alone = ("--jobs", "1", "--out", folder.as_posix())
-    if run_command(["eval", "--datasets-dir", "datasets", *chosen, *alone]):
-=======
-    # The manifest keeps this command; all runs but the first add a regression of those above to it,
-    # which is of this process alone.
-    alone = ("--jobs", "1", "--out", folder.as_posix())
-    sys.argv = ["wsmem", "eval", "--datasets-dir", "datasets", *chosen, *more, *alone]
-    if main(sys.argv[1:]):
->>>>>>> 230f410 (Show in the notebook a halved weight that figures cannot see)
+    if run_command(["eval", "--datasets-dir", "datasets", *chosen, *more, *alone]):
         raise SystemExit(f"{folder}: nothing was scored")
     for path in (folder / RESULTS).glob("*.jsonl"):
         keep_ranks(path, RANKS)

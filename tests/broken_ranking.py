@@ -74,7 +74,7 @@ def _pair_by(monkeypatch: pytest.MonkeyPatch, pairs: Callable[[str], list[str]])
 
 def lose_stems(monkeypatch: pytest.MonkeyPatch) -> None:
     """English words match in one form alone."""
-    everywhere(monkeypatch, stemming.stem, str)
+    everywhere(monkeypatch, stemming.stemmed, str)
 
 
 # Weights

@@ -192,8 +192,8 @@ def forget_a_function_word(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def weigh_function_words_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "_ENGLISH_FUNCTION_WEIGHT", 0.21)
-    forget_terms()
+    word = analysis._FUNCTION_WORD
+    everywhere(monkeypatch, word, word._replace(weight=word.weight + 0.01))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_word_of_the_sets_that_the_sample_lacks_is_enough(
     sound: RankingRecord, source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One stem of one word: the sample does not have it, an entry does."""
-    stem = stemming.stem
+    stem = stemming.stemmed
     everywhere(monkeypatch, stem, lambda word: "deploi" if word == "deploys" else stem(word))
     found = judged(sound, source)
     assert told(found) == [("terms", "small", ())]

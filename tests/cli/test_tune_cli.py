@@ -70,6 +70,16 @@ def test_a_formula_chooses_what_is_maximised(tmp_path: Path) -> None:
             "the storage nosuch://x cannot be used",
             id="storage-of-no-kind",
         ),
+        pytest.param(
+            ["--storage", "mysql://u:Tr0ub4dor-3@127.0.0.1/x", "--jobs", "1", "--step", "none"],
+            "the storage mysql://u:[REDACTED]@127.0.0.1/x cannot be used",
+            id="storage-without-its-driver",
+        ),
+        pytest.param(
+            ["--storage", "sqlite:///x.db", "--cluster", "tcp://127.0.0.1:8786"],
+            "another one on every machine",
+            id="storage-in-a-file-of-one-machine",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wsmem.evals.intervals import CONFIDENCE
+from wsmem.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +83,8 @@ def circumstances(
     return {
         "wsmem": version(),
         "commit": commit(),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        # A storage may be named with its password, and runs are handed on.
+        "command": [Path(sys.argv[0]).name, *map(redact, sys.argv[1:])],
         **{name: at.isoformat(timespec="seconds") for name, at in times.items() if at},
         "python": platform.python_version(),
         "packages": package_versions(packages),

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from wsmem.errors import InvalidInputError, MissingExtraError, UnknownNameError
 from wsmem.evals.tuning.ascent import Ascent
 from wsmem.evals.tuning.space import CAP, SHARE, THRESHOLD
+from wsmem.redaction.redact import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -269,12 +270,17 @@ def _shared_study(optuna: ModuleType, storage: Storage) -> Any:
         except (SQLAlchemyError, optuna.exceptions.StorageInternalError) as error:
             # Whoever comes while another makes the tables of a new database finds half of them.
             if attempt == _ATTEMPTS:
-                problem = str(error).splitlines()[0]
-                raise InvalidInputError(
-                    f"the storage {storage.place} cannot be used ({problem}); no trial was played"
-                ) from error
+                raise _unusable(storage, error) from error
             sleep(_PAUSE * attempt)
+        except ImportError as error:
+            raise _unusable(storage, error) from error
     raise AssertionError  # the last attempt has returned or raised
+
+
+def _unusable(storage: Storage, error: Exception) -> InvalidInputError:
+    problem = str(error).strip().splitlines()[0]
+    said = f"the storage {storage.place} cannot be used ({problem}); no trial was played"
+    return InvalidInputError(redact(said))
 
 
 def _opened(optuna: ModuleType, storage: Storage) -> Any:

@@ -88,11 +88,22 @@ class Tuning:
             raise InvalidInputError(
                 "the ascent keeps no trials in a storage; choose another sampler"
             )
+        if self.storage is not None and _is_file(self.storage) and _is_far(self.cluster):
+            problem = f"the storage {self.storage} is a file, another one on every machine"
+            raise InvalidInputError(f"{problem}; name a database server, or leave --cluster out")
 
     @property
     def cache_folder(self) -> Path:
         """Where signals are kept."""
         return self.cache or self.out / CACHE
+
+
+def _is_file(storage: str) -> bool:
+    return "://" not in storage or storage.startswith("sqlite")
+
+
+def _is_far(cluster: str | None) -> bool:
+    return cluster is not None and not cluster.startswith("local:")
 
 
 def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:

@@ -9,7 +9,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +24,7 @@ from wsmem.errors import RunFolderError, SystemUnavailableError
 from wsmem.evals.latency.bench import Step, Tables, measure
 from wsmem.evals.latency.contestants import recall
 from wsmem.evals.latency.figures import ALL
+from wsmem.evals.latency.place import alone
 from wsmem.evals.latency.plan import BARE, RANKING, STATES, WSMEM, LatencyPlan
 from wsmem.evals.latency.quality import Cut, quality_rows
 from wsmem.evals.latency.run import FIGURES, LatencyRun, RunWriter
@@ -294,3 +298,30 @@ def wait_until(done: Callable[[], bool]) -> None:
 
 def children_of(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+
+
+def test_a_cluster_measures_one_size_at_a_time_on_a_machine_and_tells_on_which(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # where a machine says that it is busy
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    plan = replace(SMALL, sizes=(20, 21), states=("warm",), peers=())
+    found: list[Tables] = []
+    measuring = threading.Thread(
+        target=lambda: found.extend(measure(plan, {}, cluster="local:2")), daemon=True
+    )
+    with alone():
+        measuring.start()
+        measuring.join(6)
+        assert (found, measuring.is_alive()) == ([], True)
+    measuring.join(60)
+    assert sorted(tables.rows[0]["entries"] for tables in found) == [20, 21]
+    writer = RunWriter(tmp_path / "run", plan, {})
+    for tables in found:
+        writer.add(tables)
+    run = writer.finish()
+    places = [(row["entries"], row["what"]) for row in run.tables.machines]
+    assert places == [(20, "times"), (21, "times")]
+    assert run.hosts == 1
+    elsewhere = run.tables.machines[0] | {"host": "another"}
+    assert replace(run, tables=Tables(machines=[elsewhere, *run.tables.machines])).hosts == 2

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from wsmem.evals.manifest import circumstances
 from wsmem.evals.surroundings import PACKAGE, Surroundings, code_fingerprint
 
 if TYPE_CHECKING:
@@ -65,3 +68,11 @@ def test_equal_code_has_one_fingerprint_wherever_it_lies(tmp_path: Path) -> None
 def test_this_process_fits_itself() -> None:
     assert Surroundings.here().problem(Surroundings.here()) is None
     assert set(Surroundings.here().to_json()) == {"wsmem", "code", "python", "packages"}
+
+
+def test_no_password_of_a_command_is_kept_with_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = "postgresql://tuner:Tr0ub4dor-3@10.0.0.5/trials"
+    monkeypatch.setattr(sys, "argv", ["/bin/wsmem", "tune", "--storage", storage, "--trials", "9"])
+    told = circumstances(started=datetime.now(UTC))["command"]
+    kept = "postgresql://tuner:[REDACTED]@10.0.0.5/trials"
+    assert told == ["wsmem", "tune", "--storage", kept, "--trials", "9"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wsmem.errors import SystemUnavailableError, WsmemError
 from wsmem.evals.latency.figures import histogram, ratio_row, rows
+from wsmem.evals.latency.place import alone, machine
 from wsmem.evals.latency.plan import BARE, OTHERS, RANKING, WSMEM
 from wsmem.evals.latency.quality import measure_quality, quality_rows
 from wsmem.evals.latency.states import measure_state
@@ -54,6 +55,8 @@ class Tables:
     """As `quality_rows` gives them."""
     skipped: Table = field(default_factory=list)
     """`entries`, `what` was not measured, and the `reason`."""
+    machines: Table = field(default_factory=list)
+    """Where a cluster measured a size: `entries`, `what` ("times" or "quality"), see `machine`."""
 
     def extend(self, other: Tables) -> None:
         """Take in what was found about another size."""
@@ -61,7 +64,7 @@ class Tables:
             getattr(self, name).extend(getattr(other, name))
 
 
-TABLES = ("rows", "histograms", "ratios", "built", "commits", "quality", "skipped")
+TABLES = ("rows", "histograms", "ratios", "built", "commits", "quality", "skipped", "machines")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,8 @@ class Unit:
     entries: int
     sets: Mapping[str, Shared] | None = None
     """The labelled sets by name; `None` where recalls are timed."""
+    far: bool = False
+    """Whether a cluster works on it, so that other sizes may come to the same machine."""
 
 
 def steps(plan: LatencyPlan, datasets: int) -> int:
@@ -89,7 +94,7 @@ def measure(
     """Carry out a plan, the smallest store first; the tables of each size as it is finished.
 
     Sizes are measured one after another, since two at once would slow each other down; only on a
-    cluster of machines can they be measured at the same time.
+    cluster can they be measured at the same time, one on each of its machines.
 
     Args:
         plan: What to do.
@@ -102,9 +107,10 @@ def measure(
     """
     with open_workers(jobs=1, cluster=cluster) as workers:
         sets = {name: workers.share(folder) for name, folder in folders.items()}
-        units = [Unit(plan=plan, entries=size) for size in plan.sizes]
+        far = cluster is not None
+        units = [Unit(plan=plan, entries=size, far=far) for size in plan.sizes]
         if sets:
-            units += [Unit(plan=plan, entries=size, sets=sets) for size in plan.padded]
+            units += [Unit(plan=plan, entries=size, sets=sets, far=far) for size in plan.padded]
 
         def told(_: int, news: Step) -> None:
             if on_step is not None:
@@ -116,6 +122,16 @@ def measure(
 
 def measure_unit(unit: Unit) -> Tables:
     """Measure one size; what cannot be measured is listed as skipped, and the rest goes on."""
+    if not unit.far:
+        return _measured(unit)
+    with alone():
+        tables = _measured(unit)
+    what = "times" if unit.sets is None else "quality"
+    tables.machines.append({"entries": unit.entries, "what": what, **machine()})
+    return tables
+
+
+def _measured(unit: Unit) -> Tables:
     if unit.sets is None:
         return _timed(unit.plan, unit.entries)
     tables = Tables()

@@ -44,6 +44,7 @@ class PageView:
     manifest: Mapping[str, Any]
     command: str
     complete: bool
+    hosts: int
     deadline_ms: float
     overview: tuple[Drawn, ...]
     sizes: tuple[SizeView, ...]
@@ -62,6 +63,7 @@ def page_view(run: LatencyRun) -> PageView:
         manifest=run.manifest,
         command=" ".join(run.manifest["command"]),
         complete=run.complete,
+        hosts=run.hosts,
         deadline_ms=run.deadline_ms,
         overview=tuple(map(_drawn, (states_chart(run), peers_chart(run)))) if timed else (),
         sizes=tuple(_size(run, entries) for entries in run.sizes),

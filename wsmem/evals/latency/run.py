@@ -44,6 +44,7 @@ KIND = RunKind(
     again="measure again",
 )
 _PACKAGES = ("numpy", "scipy", "bm25s", "tantivy", "rank-bm25")
+_ALWAYS = tuple(name for name in TABLES if name != "machines")  # which earlier runs do not have
 
 
 class RunWriter:
@@ -102,8 +103,8 @@ class LatencyRun:
         Raises:
             RunFolderError: there is no such run in it, it is damaged, or a newer wsmem wrote it.
         """
-        manifest, found = KIND.manifest(path), KIND.read(path / FIGURES, TABLES)
-        tables = Tables(**{name: list(found[name]) for name in TABLES})
+        manifest, found = KIND.manifest(path), KIND.read(path / FIGURES, _ALWAYS)
+        tables = Tables(**{name: list(found.get(name, ())) for name in TABLES})
         return cls(path=path, manifest=manifest, tables=tables)
 
     @property
@@ -126,6 +127,11 @@ class LatencyRun:
         """States that were measured, in the order of the plan."""
         measured = {row["state"] for row in self.tables.rows}
         return tuple(name for name in self.manifest["plan"]["states"] if name in measured)
+
+    @property
+    def hosts(self) -> int:
+        """On how many machines it was measured; between two of them no figures can be compared."""
+        return len({row["host"] for row in self.tables.machines}) or 1
 
     @property
     def deadline_ms(self) -> float:
@@ -168,6 +174,7 @@ _SORTED = {
     "commits": ("entries", "state"),
     "quality": ("entries",),
     "skipped": ("entries",),
+    "machines": ("entries", "what"),
 }
 """By what each table is sorted, so that it does not depend on who finished first."""
 
@@ -179,6 +186,8 @@ def _places(row: Mapping[str, Any], *, keys: Iterable[str]) -> list[int]:
 def _place(row: Mapping[str, Any], key: str) -> int:
     if key == "system":
         return ORDER.index(row[key])
+    if key == "what":
+        return ("times", "quality").index(row[key])
     return STATES.index(row[key]) if key == "state" else int(row[key])
 
 

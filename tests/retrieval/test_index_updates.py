@@ -212,3 +212,16 @@ def test_pairs_are_found_in_every_segment_however_many_are_sought() -> None:
         assert [(m.entry.id, round(m.score, 9)) for m in expected] == [
             (m.entry.id, round(m.score, 9)) for m in scanned
         ]
+
+
+def test_single_letters_are_found_after_dead_documents_were_cleared_away() -> None:
+    store = [MemoryEntry(id=f"{at}", content=f"登录端口 {at}") for at in range(100)]
+    index = Index.build(store)
+    for content in ("缓存", "部署脚本"):
+        revised = [replace(entry, content=f"{content} {entry.id}") for entry in store[:-1]]
+        store = [*revised, store[-1]]
+        index = index.updated(store)
+    assert index.documents.size == index.size
+    for query in ("登", "登入端口"):
+        assert answers(index, query) == answers(Index.build(store), query)
+        assert answers(index, query)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 TIE_DIGITS = 9
 """Scores that agree so far are ties: sums made in another order differ only below that."""
+CLEAR = 2 * 10.0**-TIE_DIGITS
+"""Scores further apart do not round to the same."""
 
 
 class Dated(Protocol):
@@ -44,8 +47,12 @@ def in_order(matches: Sequence[ScoredT], profile: Profile) -> list[ScoredT]:
     """
     if profile.matching == "substring":
         return _in_plugin_order(matches)
-    scores = [-round(match.score, TIE_DIGITS) for match in matches]
-    places = list(range(len(matches)))
+    exact = [match.score for match in matches]
+    places = sorted(range(len(matches)), key=exact.__getitem__, reverse=True)
+    if all(exact[a] - exact[b] > CLEAR for a, b in pairwise(places)):
+        return [matches[at] for at in places]  # as nearly always, without rounding
+    scores = [-round(score, TIE_DIGITS) for score in exact]
+    places.sort()
     if len(set(scores)) < len(scores):
         places.sort(key=lambda at: matches[at].entry.id)
         places.sort(key=lambda at: _date(matches[at].entry, ""), reverse=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from wsmem.records import Match
 from wsmem.retrieval.evidence import evidence_needed
-from wsmem.retrieval.order import TIE_DIGITS, in_order
+from wsmem.retrieval.order import CLEAR, in_order
 from wsmem.retrieval.signals import FAMILY, MS_PER_DAY, NAMES
 from wsmem.retrieval.terms_query import (
     term_evidence,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _RECENT_MS = 7 * MS_PER_DAY
 """An entry that changed longer ago earns no recency: 3 = log2(1 + 7)."""
-_TIE = 2 * 10.0**-TIE_DIGITS
-"""Scores that round to the same are no further apart."""
 _BLOCK = 256
 """Scores of which only the greatest is looked at first, when there are many."""
 
@@ -217,9 +215,9 @@ def _best(scores: Floats, limit: int | None) -> Ints:
     least = scores
     if blocks > limit:
         least = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
-    kept = (scores >= _greatest(least, limit) - _TIE).nonzero()[0]
+    kept = (scores >= _greatest(least, limit) - CLEAR).nonzero()[0]
     if least is not scores:
-        kept = kept[scores[kept] >= _greatest(scores[kept], limit) - _TIE]
+        kept = kept[scores[kept] >= _greatest(scores[kept], limit) - CLEAR]
     return kept
 
 

@@ -207,33 +207,33 @@ class Segment:
         begins, ends = self.positions.bounds(self.places(numbers))
         if len(first) <= _FEW_PAIRS:
             pairs = zip(first.tolist(), second.tolist(), strict=True)
-            return self._one_by_one(numbers.tolist(), begins.tolist(), ends.tolist(), pairs)
+            return self._one_by_one(numbers, begins, (ends - begins).tolist(), pairs)
         return self._at_once(numbers, begins, ends - begins, first, second)
 
     def _one_by_one(
-        self,
-        numbers: list[int],
-        begins: list[int],
-        ends: list[int],
-        pairs: Iterable[tuple[int, int]],
+        self, numbers: Ints, begins: Ints, sizes: list[int], pairs: Iterable[tuple[int, int]]
     ) -> tuple[Packed, Packed]:
         """Go through the rarer term of each pair."""
+        names, starts = numbers.tolist(), begins.tolist()
         stream, positions = self.stream.data, self.positions.values.data
         owners: list[int] = []
         places: list[int] = []
         for pair, (first, second) in enumerate(pairs):
+            if not (sizes[first] and sizes[second]):
+                continue
             rarer, other, step = first, second, 1
-            if ends[second] - begins[second] < ends[first] - begins[first]:
+            if sizes[second] < sizes[first]:
                 rarer, other, step = second, first, -1
-            begin, end, wanted = begins[rarer], ends[rarer], numbers[other]
+            wanted, begin, end = names[other], starts[rarer], starts[rarer] + sizes[rarer]
             # The stream ends with a barrier: a step off its end, or to -1, its last item, is one.
             if end - begin <= _FEW_PLACES:
                 found = [at for at in positions[begin:end] if stream[at + step] == wanted]
             else:
                 row = self.positions.values[begin:end]
                 found = row[self.stream.take(row + np.int32(step)) == wanted].tolist()
-            places += found
-            owners += [pair] * len(found)
+            if found:
+                places += found
+                owners += [pair] * len(found)
         if not owners:
             return _NONE, _NONE
         return self._documents(np.array(owners), np.array(places))

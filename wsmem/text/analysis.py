@@ -297,14 +297,18 @@ def _identifier_weights(
 def _weighed(
     counts: Mapping[str, int], identifiers: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
-    """Weights of terms by role, those of subject terms, lone and function terms."""
+    """Weights of terms by role: those of subject terms, of lone ones, of function terms."""
     subject: dict[str, float] = {}
     lone: dict[str, float] = {}
     function: dict[str, float] = {}
+    plain = not identifiers
     for term, times in counts.items():
-        weight, role = standing(term)
-        if term in identifiers:
-            weight = identifiers[term]
+        found = standing(term)
+        if found is _SUBJECT and times == 1 and plain:  # most are
+            subject[term] = 1.0
+            continue
+        weight, role = found
+        weight = identifiers.get(term, weight)
         if times > 1:
             weight *= 1.0 + math.log(times)
         if role == "subject":

@@ -95,6 +95,14 @@ def test_a_scheduler_that_does_not_answer_is_reported_soon(address: str) -> None
     assert time.monotonic() - begun < 10
 
 
+def test_a_scheduler_with_certificates_wants_one_of_us() -> None:
+    with (
+        pytest.raises(ClusterError, match=r"no certificate .*TLS__CA_FILE"),
+        open_cluster("tls://127.0.0.1:1"),
+    ):
+        pass
+
+
 def test_a_scheduler_needs_no_wsmem(tmp_path: Path, no_wsmem: Path) -> None:
     with Cluster.start(tmp_path / "cluster", code=no_wsmem) as cluster:
         cluster.worker()

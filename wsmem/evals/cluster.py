@@ -20,7 +20,7 @@ from wsmem.evals.workers import Shared, lacks, unit_name
 
 try:
     import cloudpickle
-    from distributed import Client, KilledWorker, LocalCluster
+    from distributed import Client, KilledWorker, LocalCluster, Security
     from distributed.client import ClosedClientError
     from distributed.comm.addressing import get_address_host_port
 
@@ -328,7 +328,12 @@ def _work(
 def _connected(cluster: str, address: str, patience: float) -> Iterator[Workers]:
     wait = min(patience, _CONNECTING)
     try:
-        get_address_host_port(address)  # a client that cannot read it would take long to give up
+        # A client that fails while it is made would take long to give up.
+        get_address_host_port(address)
+        if address.startswith("tls:") and not _certified():
+            problem = "there is no certificate to show to it"
+            remedy = "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, …__CLIENT__CERT and …__CLIENT__KEY"
+            raise ClusterError(cluster, problem, remedy)
         client = Client(address, timeout=wait, set_as_default=False, name="wsmem")
     except (OSError, ValueError) as error:
         raise ClusterError(
@@ -343,6 +348,11 @@ def _connected(cluster: str, address: str, patience: float) -> Iterator[Workers]
             yield workers
         finally:
             workers.close()
+
+
+def _certified() -> bool:
+    found: bool = Security().get_connection_args("client")["ssl_context"] is not None
+    return found
 
 
 @contextmanager

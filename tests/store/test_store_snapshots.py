@@ -19,7 +19,7 @@ from wsmem.store.store import MemoryStore
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wsmem.store.snapshot import Prior
+    from wsmem.store.entry_set import Prior
     from wsmem.store.transaction import Transaction
 
 ENTRIES = f"scopes/{PROJECT.key}/memory_entries.json"

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wsmem.records import MemoryEntry
-    from wsmem.store.snapshot import Prior, ScopeSnapshot
+    from wsmem.store.entry_set import Prior
+    from wsmem.store.snapshot import ScopeSnapshot
 
 
 class ChainFaults(NamedTuple):

@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.retrieval.profile import load_profile
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from wsmem.records import Match, MemoryEntry
     from wsmem.retrieval.index import Index
     from wsmem.retrieval.profile import Profile
-    from wsmem.store.snapshot import EntrySet, ScopeSnapshot
+    from wsmem.store.entry_set import EntrySet, Version
+    from wsmem.store.snapshot import ScopeSnapshot
 
 _MAX_CORPORA = 32
 """Combinations of scopes kept; the one unused longest goes first."""
@@ -105,7 +106,7 @@ class _Kept:
         self._sets: tuple[EntrySet, ...] = ()
         self._entries: tuple[MemoryEntry, ...] = ()
         self._index: Index | None = None
-        self._indexed: tuple[MemoryEntry, ...] = ()
+        self._indexed = _NOTHING
         self._uses = 0
         self.building = False
 
@@ -118,8 +119,8 @@ class _Kept:
             if self._index is None:
                 self._index, self._indexed = index, indexed
 
-    def indexed(self) -> tuple[Index | None, tuple[MemoryEntry, ...]]:
-        """The index, if there is one, and the entries it is of."""
+    def indexed(self) -> tuple[Index | None, _Indexed]:
+        """The index, if there is one, and what it is of."""
         with self._lock:
             return self._index, self._indexed
 
@@ -132,9 +133,9 @@ class _Kept:
                 self._sets = tuple(sets)
                 self._entries = tuple(chain.from_iterable(each.entries for each in sets))
             self._uses += 1
-            if self._index is not None and self._indexed is not self._entries:
+            if self._index is not None and self._indexed.entries is not self._entries:
                 self._catch_up(self._index)
-            fresh = self._index if self._indexed is self._entries else None
+            fresh = self._index if self._indexed.entries is self._entries else None
             waited = self._uses > patience(len(self._entries))
             build = fresh is None and waited and not self.building
             self.building = self.building or build
@@ -143,7 +144,7 @@ class _Kept:
     def build(self) -> None:
         """Build the index of what is searched now, or bring the present one up to it."""
         with self._lock:
-            entries, index = self._entries, self._index
+            entries, index, versions = self._entries, self._index, self._versions()
         try:
             from wsmem.retrieval.index import Index  # noqa: PLC0415 - NumPy, not for one query
 
@@ -152,15 +153,62 @@ class _Kept:
             with self._lock:
                 self.building = False
                 if index is not None:
-                    self._index, self._indexed = index, entries
+                    self._index, self._indexed = index, _Indexed(entries, versions)
 
     def _catch_up(self, index: Index) -> None:
-        places = index.differing(self._entries)
-        if len(places) > MAX_INLINE_CHANGES:  # so it is also when all were moved by one before them
-            known = {id(entry) for entry in self._indexed}
+        places = changed_places(self._indexed.versions, self._sets)
+        if places is None:
+            places = index.differing(self._entries)
+        new = max(0, len(self._entries) - len(self._indexed.entries))
+        if len(places) + new > MAX_INLINE_CHANGES:
+            # So it is also when all were moved by one before them.
+            known = {id(entry) for entry in self._indexed.entries}
             if sum(id(entry) not in known for entry in self._entries) > MAX_INLINE_CHANGES:
                 return
-        self._index, self._indexed = index.updated(self._entries, changed=places), self._entries
+        self._index = index.updated(self._entries, changed=places)
+        self._indexed = _Indexed(self._entries, self._versions())
+
+    def _versions(self) -> tuple[Version, ...]:
+        return tuple(each.version for each in self._sets)
+
+
+class _Indexed(NamedTuple):
+    """What an index is of."""
+
+    entries: tuple[MemoryEntry, ...]
+    versions: tuple[Version, ...]
+    """Of the sets they are from."""
+
+
+_NOTHING = _Indexed((), ())
+
+
+def changed_places(versions: Sequence[Version], sets: Sequence[EntrySet]) -> list[int] | None:
+    """Places, of the entries of all sets together, that may hold another entry than before.
+
+    The sets tell, so that nobody has to compare; `None` when one of them does not know. What is
+    beyond the end of the shorter list may be left out.
+
+    Args:
+        versions: What the sets were; there may have been fewer.
+        sets: What they are.
+    """
+    places: list[int] = []
+    start, moved = 0, False
+    for number, now in enumerate(sets):
+        size = len(now.entries)
+        if moved or number >= len(versions):
+            places += range(start, start + size) if moved else ()
+        else:
+            changed = now.changed_since(versions[number])
+            if changed is None:
+                return None
+            places += [start + place for place in sorted(changed)]
+            moved = size != versions[number].size
+            # What this set has more stands where entries of the next one stood.
+            places += range(start + min(size, versions[number].size), start + size)
+        start += size
+    return places
 
 
 def conflict_groups(entries: Iterable[MemoryEntry]) -> dict[str, list[str]]:

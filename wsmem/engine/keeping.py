@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     from wsmem.records import Layer, MemoryEntry
     from wsmem.scopes import Scope
     from wsmem.settings import Settings
+    from wsmem.store.entry_set import Prior
     from wsmem.store.purge import PurgeReport
-    from wsmem.store.snapshot import Prior, ScopeSnapshot
+    from wsmem.store.snapshot import ScopeSnapshot
     from wsmem.store.store import MemoryStore
     from wsmem.store.transaction import Transaction
 

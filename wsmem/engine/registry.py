@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wsmem.scopes import ScopeResolver
-    from wsmem.store.snapshot import ScopeSnapshot
+    from wsmem.store.heads import ScopeHead
     from wsmem.store.store import MemoryStore
     from wsmem.store.transaction import Transaction
 
@@ -44,26 +44,26 @@ class RegistrySync:
         archived = []
         for key in self._live_workspaces():
             try:
-                snapshot = self._store.read_scope(ScopeRef(key))
+                head = self._store.read_registration(ScopeRef(key))
                 if key in registered:
-                    self._mark(snapshot)
-                elif was_registered(snapshot) and self._store.archive(key) == "moved":
+                    self._mark(head)
+                elif was_registered(head) and self._store.archive(key) == "moved":
                     archived.append(key)
-                    _log.info("workspace %s is not registered any more: archived", snapshot.cwd)
+                    _log.info("workspace %s is not registered any more: archived", head.cwd)
             except StoreError as error:
                 _log.warning("scope %s was left where it is: %s", key, error)
         return tuple(archived)
 
-    def _mark(self, snapshot: ScopeSnapshot) -> None:
-        if snapshot.extra.get(MARK) is True:
+    def _mark(self, head: ScopeHead) -> None:
+        if head.extra.get(MARK) is True:
             return
 
         def change(transaction: Transaction) -> None:
-            scope = ScopeRef(snapshot.key, snapshot.cwd)
+            scope = ScopeRef(head.key, head.cwd)
             extra = transaction.snapshot(scope).extra
             transaction.set_extra(scope, {**extra, MARK: True})
 
-        self._store.update([ScopeRef(snapshot.key, snapshot.cwd)], change)
+        self._store.update([ScopeRef(head.key, head.cwd)], change)
 
     def _live_workspaces(self) -> Iterable[str]:
         try:
@@ -73,6 +73,6 @@ class RegistrySync:
         return [name for name in names if SCOPE_KEY.match(name) and kind_of(name) == "workspace"]
 
 
-def was_registered(snapshot: ScopeSnapshot) -> bool:
+def was_registered(head: ScopeHead) -> bool:
     """Whether the workspace was once in the registry, as far as its files tell."""
-    return snapshot.extra.get(MARK) is True or bool(snapshot.descriptor.get("workspaceId"))
+    return head.extra.get(MARK) is True or bool(head.descriptor.get("workspaceId"))

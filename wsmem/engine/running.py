@@ -95,12 +95,9 @@ class StageRunner:
         if not await self._workers.read(os.path.isdir, store.layout.root):
             return  # nothing was ever written here: starting creates nothing
         await self._workers.write(store.recover)
-        for listing in await self._workers.write(store.list_scopes):
-            if not listing.pending:
-                continue
-            scope = scope_of_key(listing.key, listing.cwd)
-            snapshot = await self._workers.write(store.read_scope, scope)
-            left = idle_left(snapshot.state, settings=self._settings, now=self._clock()) or 0
+        for head in await self._workers.write(store.list_waiting):
+            scope = scope_of_key(head.key, head.cwd)
+            left = idle_left(head.state, settings=self._settings, now=self._clock()) or 0
             self._timers.arm(scope.key, left, partial(self._due, scope, "idle"), purpose="idle")
 
     def forget(self, key: str) -> None:

@@ -16,6 +16,7 @@ from wsmem.store.codec import (
     entry_to_stored,
     join_entries,
 )
+from wsmem.store.entry_set import EntrySet
 from wsmem.store.jsontext import parse_json, replace_surrogates
 from wsmem.store.layout import DESCRIPTOR, ENTRIES, EXTRA, SNAPSHOT_FILES, STATE, SUMMARY, kind_of
 from wsmem.store.scope_codec import (
@@ -25,7 +26,7 @@ from wsmem.store.scope_codec import (
     write_extra,
     write_state,
 )
-from wsmem.store.snapshot import EntrySet, Generation, ScopeSnapshot
+from wsmem.store.snapshot import Generation, ScopeSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -155,7 +156,9 @@ def _entry_set(entries: Sequence[MemoryEntry], before: ScopeSnapshot) -> EntrySe
     problems = duplicate_problems(kept)
     if len(problems) > sum(problem.kind == "duplicate" for problem in old.problems):
         raise InvalidInputError(f"two entries share an id: {problems[-1].detail}")
-    return EntrySet(tuple(kept), problems=problems, previous=old, texts=tuple(texts))
+    return EntrySet(
+        tuple(kept), problems=problems, previous=old, texts=tuple(texts), changed=places
+    )
 
 
 def _encoded(entry: MemoryEntry, layer: str) -> tuple[MemoryEntry, bytes]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wsmem.store.layout import DESCRIPTOR, ENTRIES, SNAPSHOT_FILES
-from wsmem.store.snapshot import EMPTY_GENERATION, EntrySet, Generation, ScopeSnapshot, assemble
+from wsmem.store.entry_set import EntrySet
+from wsmem.store.layout import DESCRIPTOR, EXTRA, SNAPSHOT_FILES, STATE, SUMMARY
+from wsmem.store.snapshot import EMPTY_GENERATION, Generation, ScopeSnapshot, assemble
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
+    from wsmem.records import MemoryState
     from wsmem.store.access import StoreAccess
     from wsmem.store.codec import Problem
     from wsmem.store.fs import FileStamp
@@ -22,23 +24,44 @@ class ScopeHead(NamedTuple):
     key: str
     cwd: str
     summary: str
+    state: MemoryState
+    descriptor: Mapping[str, Any]
+    extra: Mapping[str, Any]
     entries: FileStamp | None
     """Which version of the entries belongs to it."""
     problems: tuple[Problem, ...]
     """What could not be read of the other files."""
 
 
-def read_head(access: StoreAccess, key: str) -> ScopeHead:
-    """The state of a live scope beside its entries; errors as in `MemoryStore.read_scope`."""
-    reading = _read(access, key, [name for name in SNAPSHOT_FILES if name != ENTRIES])
-    # Entries of the version at hand count as known, so they are not looked at.
-    known = EMPTY_GENERATION._replace(entries=reading.generation.entries)
-    nothing = ScopeSnapshot(key=key, entry_set=EntrySet(()), generation=known)
+HEAD = (STATE, SUMMARY, DESCRIPTOR, EXTRA)
+"""The files of a scope beside its entries."""
+REGISTRATION = (DESCRIPTOR, EXTRA)
+"""Those that tell whether a registry knew it."""
+
+
+def read_head(access: StoreAccess, key: str, names: Collection[str] = HEAD) -> ScopeHead:
+    """The state of a live scope beside its entries; errors as in `MemoryStore.read_scope`.
+
+    Args:
+        access: The store.
+        key: The scope.
+        names: Which of these files are read; what the others say is left empty.
+    """
+    reading = _read(access, key, names)
+    # Files of the version at hand count as known, so they are not looked at.
+    known = [
+        None if name in names else stamp
+        for name, stamp in zip(SNAPSHOT_FILES, reading.generation, strict=True)
+    ]
+    nothing = ScopeSnapshot(key=key, entry_set=EntrySet(()), generation=Generation(*known))
     snapshot = assemble(key, reading, nothing)
     return ScopeHead(
         key=key,
         cwd=snapshot.cwd,
         summary=snapshot.summary,
+        state=snapshot.state,
+        descriptor=snapshot.descriptor,
+        extra=snapshot.extra,
         entries=reading.generation.entries,
         problems=snapshot.problems,
     )
@@ -51,10 +74,7 @@ def scope_exists(access: StoreAccess, key: str) -> bool:
 
 def directory_of(access: StoreAccess, key: str) -> str:
     """The directory a live scope's descriptor names, empty when it names none."""
-    reading = _read(access, key, [DESCRIPTOR])
-    known = reading.generation._replace(descriptor=None)
-    nothing = ScopeSnapshot(key=key, entry_set=EntrySet(()), generation=known)
-    return assemble(key, reading, nothing).cwd
+    return read_head(access, key, (DESCRIPTOR,)).cwd
 
 
 def _read(access: StoreAccess, key: str, names: Collection[str]) -> FileReading:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wsmem.errors import InvalidInputError, UnreadableFileError
 from wsmem.scopes import candidate_keys, scope_key
 from wsmem.store.codec import Problem
-from wsmem.store.layout import DESCRIPTOR, SCOPE_KEY, ScopeKind, kind_of
+from wsmem.store.heads import read_head
+from wsmem.store.layout import DESCRIPTOR, SCOPE_KEY, STATE, ScopeKind, kind_of
 from wsmem.store.scope_codec import read_descriptor
 
 if TYPE_CHECKING:
     from wsmem.store.access import StoreAccess
+    from wsmem.store.heads import ScopeHead
     from wsmem.store.snapshot import ScopeSnapshot
 
 
@@ -44,6 +47,17 @@ def list_live(access: StoreAccess, *, sessions: bool) -> tuple[ScopeListing, ...
         keys = [name for name in names if SCOPE_KEY.match(name) and kind_of(name) == "session"]
         listed += [_listing(access, key, "", archived=False) for key in keys]
     return tuple(listed)
+
+
+def list_waiting(access: StoreAccess) -> tuple[ScopeHead, ...]:
+    """The global scope and workspaces that have messages to be distilled, by directory."""
+    heads = []
+    for key, cwd in [("global", ""), *_workspaces(access, "scopes")]:
+        with suppress(UnreadableFileError):
+            head = read_head(access, key, (STATE,))
+            if head.state.pending_messages:
+                heads.append(head._replace(cwd=cwd))
+    return tuple(heads)
 
 
 def list_archived(access: StoreAccess) -> tuple[ScopeListing, ...]:

@@ -96,6 +96,18 @@ class MemoryStore:
 
         return read_head(self._access, scope.key)
 
+    def read_registration(self, scope: ScopeLike) -> ScopeHead:
+        """The same with nothing but the descriptor and what wsmem keeps beside a scope."""
+        from wsmem.store.heads import REGISTRATION, read_head
+
+        return read_head(self._access, scope.key, REGISTRATION)
+
+    def list_waiting(self) -> tuple[ScopeHead, ...]:
+        """Scopes of `list_scopes` with messages to be distilled; reads no entries or summaries."""
+        from wsmem.store.listing import list_waiting
+
+        return list_waiting(self._access)
+
     def exists(self, scope: ScopeLike) -> bool:
         """Whether anything was ever written to a scope; reads no file."""
         from wsmem.store.heads import scope_exists

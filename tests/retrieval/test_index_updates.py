@@ -149,6 +149,37 @@ def test_two_indexes_may_grow_from_one() -> None:
     assert answers(index, "kafka 队列") == answers(Index.build(STORE), "kafka 队列")
 
 
+@settings(max_examples=20, deadline=None)
+@given(
+    edits=st.lists(
+        st.tuples(
+            st.sampled_from([0, 0, 0, 0, 1, 2, 9]),
+            st.sampled_from(["add", "add", "add", "revise", "retire", "remove"]),
+            st.integers(0, 30),
+            st.booleans(),
+        ),
+        min_size=2,
+        max_size=30,
+    )
+)
+def test_every_version_of_a_tree_of_edits_stays_right(
+    edits: list[tuple[int, str, int, bool]],
+) -> None:
+    versions = [(tuple(STORE), Index.build(STORE))]
+    for step, (parent, edit, at, named) in enumerate(edits):
+        # Most grow from the newest: only a long branch has what was kept unsorted sorted.
+        store, index = versions[max(0, len(versions) - 1 - parent)]
+        changed = tuple(edited(store, edit, at, step))
+        places = range(len(changed)) if edit == "remove" else [at % max(1, len(store))]
+        grown = index.updated(changed, changed=places if named else None)
+        versions.append((changed, grown))
+    for store, index in versions:
+        assert index.given == store
+        fresh = Index.build(store)
+        for query in QUERIES[:2]:
+            assert answers(index, query) == answers(fresh, query)
+
+
 def test_what_is_gone_is_purged_in_time() -> None:
     store = [MemoryEntry(id=f"{at}", content=f"fact {at} 第{at}号") for at in range(100)]
     index = Index.build(store)

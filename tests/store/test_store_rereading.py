@@ -234,7 +234,7 @@ def test_the_first_commit_encodes_only_what_it_changes(
         encoded.append(stored["id"])
         return entry_text(stored)
 
-    monkeypatch.setattr("wsmem.store.snapshot.entry_text", counted)
+    monkeypatch.setattr("wsmem.store.entry_set.entry_text", counted)
     monkeypatch.setattr("wsmem.store.changes.entry_text", counted)
     store = quick(tmp_path)
     store.read_scope(PROJECT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,14 +72,13 @@ class Documents:
                 table[:, : self.size] = log.table[:, : self.size]
                 log = log._replace(table=table)
             log.entries.extend(entries)
-            new = log.table[:, self.size : size]
-            new[_LENGTH] = lengths
-            new[_IMPORTANCE] = [clamped_importance(entry.importance) for entry in entries]
-            new[_CHANGED] = [
-                np.nan if (ms := changed_ms(entry)) is None else ms for entry in entries
-            ]
-            spoiled = self.spoiled or bool(np.isnan(new[_IMPORTANCE]).any())
-        return Documents(log, size, spoiled=spoiled)
+            importances = [clamped_importance(entry.importance) for entry in entries]
+            log.table[:, self.size : size] = (  # row by row, as they are numbered
+                lengths,
+                importances,
+                [math.nan if (ms := changed_ms(entry)) is None else ms for entry in entries],
+            )
+        return Documents(log, size, spoiled=self.spoiled or any(map(math.isnan, importances)))
 
     def kept(self, keep: npt.NDArray[np.bool_]) -> Documents:
         """Only the documents a mask keeps, numbered anew in their order."""

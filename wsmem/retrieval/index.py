@@ -214,15 +214,14 @@ class Index:
         """The index of `given`, less some documents and with further ones."""
         documents, segments = self.documents, self.segments
         total_length = self.total_length
-        if gone:
-            total_length -= int(documents.lengths[gone].sum())
+        total_length -= sum(int(documents.lengths[document]) for document in gone)
         # What sorting needs is several times what comes of it, and much of that is never given
         # back to the system: a large list is taken in batches.
         for batch in _batches(fresh, _BATCH if len(fresh) > _FEW else 1):
             stream = TermStream.read(batch, self.vocabulary, letters=True)
             segments = taken_in(segments, stream, first=documents.size)
             documents = documents.extended(batch, stream.lengths)
-            total_length += int(stream.lengths.sum())
+            total_length += sum(stream.lengths.tolist())
         changed = Index(
             given=given,
             places=places,
@@ -236,7 +235,6 @@ class Index:
         if documents.size - changed.size > max(_WASTE_FLOOR, changed.size):
             changed = changed.purged()
         if len(fresh) > _MANY:
-            changed.vocabulary.runs.clear()
             del documents, segments  # only then is their memory free
             give_back()
         return changed

@@ -29,8 +29,8 @@ BARRIER = -1
 """Stands between fields, so that nothing pairs across them; the last item of every stream."""
 _PENDING = -2
 """Stands for a pair of letters until it has a number."""
-_MOST_KNOWN = 32_768
-"""Runs whose terms are kept at hand: up to 4 MB."""
+_MOST_KNOWN = 16_384
+"""Runs whose terms are kept at hand: up to 3 MB."""
 _FEW = 24
 """Runs without blanks that are numbered one by one, as those of one entry are; then all at once."""
 _FIRST = itemgetter(0)

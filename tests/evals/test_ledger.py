@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +25,7 @@ def test_what_is_recorded_is_found_by_whoever_opens_it_next(tmp_path: Path) -> N
     path = tmp_path / LEDGER
     with Ledger(path) as ledger:
         ledger.record("a", {"文": [1, None]})
-        assert recorded(path) == {"a": {"文": [1, None]}}  # before it is closed
+        assert json.loads(path.read_bytes())["result"] == {"文": [1, None]}  # before it is closed
         ledger.record("b", 2)
     assert recorded(path) == {"a": {"文": [1, None]}, "b": 2}
 
@@ -76,3 +78,32 @@ def test_a_unit_is_known_by_what_defines_it(definition: dict[str, Any]) -> None:
     again = json.loads(json.dumps(dict(reversed(definition.items()))))
     assert unit_key(again) == unit_key(definition)
     assert unit_key({**definition, "further": 1.5}) != unit_key(definition)
+
+
+HOLDING = """
+import sys, time
+from pathlib import Path
+from wsmem.evals.ledger import Ledger
+with Ledger(Path(sys.argv[1])) as ledger:
+    ledger.record("a", 1)
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks on this system")
+def test_two_commands_cannot_work_on_one_run_until_one_of_them_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / LEDGER
+    command = [sys.executable, "-c", HOLDING, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        try:
+            assert holder.stdout.readline() == "held\n"
+            with pytest.raises(RunFolderError, match="another process works on this run"):
+                Ledger(path, anew=True)
+        finally:
+            holder.kill()
+    assert recorded(path) == {"a": 1}
+    with Ledger(path, anew=True) as ledger:
+        assert len(ledger) == 0
+    assert path.read_bytes() == b""

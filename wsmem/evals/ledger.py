@@ -9,9 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Self
 
 from wsmem.errors import RunFolderError
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,13 +37,18 @@ def unit_key(definition: Mapping[str, Any]) -> str:
 
 
 class Ledger:
-    """Results by the keys of their units. One process writes it at a time."""
+    """Results by the keys of their units. One process writes it at a time, others are refused."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, anew: bool = False) -> None:
         """Read what is recorded, and be ready to record more.
 
+        Args:
+            path: The file; made if need be.
+            anew: Drop what is recorded.
+
         Raises:
-            RunFolderError: it cannot be read or written, or a line other than the last is damaged.
+            RunFolderError: it cannot be read or written, another process writes it, or a line other
+                than the last is damaged.
         """
         self.path = path
         self._found: dict[str, Any] = {}
@@ -49,6 +58,9 @@ class Ledger:
             problem = f"cannot be used ({error.strerror})"
             raise RunFolderError(str(path), problem, "choose another folder") from error
         try:
+            self._claim()
+            if anew:
+                self._file.truncate(0)
             self._read()
         except BaseException:
             self._file.close()
@@ -89,6 +101,20 @@ class Ledger:
     def close(self) -> None:
         """Close the file; what is recorded can still be read from this object."""
         self._file.close()
+
+    def _claim(self) -> None:
+        """Keep others out for as long as the file is open; whoever dies lets go of it."""
+        if sys.platform == "win32":
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            problem = "another process works on this run"
+            raise RunFolderError(
+                str(self.path), problem, "wait, or choose another folder"
+            ) from error
+        except OSError:
+            return  # some network disks know no locks
 
     def _read(self) -> None:
         """Take up every whole line; what follows the last of them is cut off."""

@@ -113,15 +113,14 @@ def open_ledger(folder: Path, *, resume: bool) -> Ledger:
         resume: Keep what an interrupted run recorded there; else it is dropped.
 
     Raises:
-        RunFolderError: a finished run is to be resumed, or the ledger cannot be used.
+        RunFolderError: a finished run is to be resumed, another command is at work in the folder,
+            or the ledger cannot be used.
     """
     path = folder / LEDGER
     if resume and not path.exists() and (folder / MANIFEST).exists():
         problem = "holds a finished run, so there is nothing to resume"
         raise RunFolderError(str(folder), problem, "evaluate anew without --resume")
-    if not resume:
-        path.unlink(missing_ok=True)
-    return Ledger(path)
+    return Ledger(path, anew=not resume)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

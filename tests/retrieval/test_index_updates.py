@@ -180,6 +180,16 @@ def test_every_version_of_a_tree_of_edits_stays_right(
             assert answers(index, query) == answers(fresh, query)
 
 
+def test_a_term_that_occurs_more_often_than_can_be_counted_is_ranked_alike() -> None:
+    often = MemoryEntry(id="often", content="x " * 70_000)
+    store = (MemoryEntry(id="once", content="x ab12"), often)
+    grown = Index.build(store[:1]).updated(store)
+    fresh = Index.build([*STORE, *store]).updated(store)
+    found, expected = (rank(index, "x", PROFILES[0], now=NOW) for index in (grown, fresh))
+    assert found == expected
+    assert len(found) == 2
+
+
 def test_what_is_gone_is_purged_in_time() -> None:
     store = [MemoryEntry(id=f"{at}", content=f"fact {at} 第{at}号") for at in range(100)]
     index = Index.build(store)

@@ -118,7 +118,8 @@ def taken_in(
         first: The number of the first of them.
     """
     before, recent = _parted(segments)
-    if len(stream.ends) == 1 and len(recent) < _MOST and len(stream.terms) <= MOST_COUNTED:
+    countable = len(stream.terms) + len(stream.extras) <= MOST_COUNTED
+    if countable and len(stream.ends) == 1 and len(recent) < _MOST:
         return (*before, Recent(first - len(recent), (*recent, RecentDocument.of(stream))))
     parts = [*(Items.of(document.stream) for document in recent), Items.of(stream)]
     return Segment.following(before, Items.joined(parts), first=first - len(recent))

@@ -89,3 +89,30 @@ def test_what_cannot_be_done_is_said_in_one_line(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "place", "said"),
+    [
+        pytest.param(
+            "tune", "wsmem.evals.tuning.tuner.tune", "the same command goes on in", id="tune"
+        ),
+        pytest.param(
+            "eval", "wsmem.evals.evaluate.evaluate", "the same command with --resume", id="eval"
+        ),
+    ],
+)
+def test_who_interrupts_a_long_command_is_told_how_it_goes_on(
+    command: str,
+    place: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupted)
+    assert main([command, "--out", str(tmp_path / "out")]) != 0
+    assert said in capsys.readouterr().err

@@ -101,7 +101,12 @@ def evaluate(
     )
     if resume and out is None:
         raise InvalidInputError("--resume goes on with a run in a folder; name it by --out DIR")
-    evaluation = _carried_out(plan, out, resume=resume)
+    try:
+        evaluation = _carried_out(plan, out, resume=resume)
+    except KeyboardInterrupt:
+        if out is not None:
+            print(f"interrupted; the same command with --resume goes on in {out}", file=sys.stderr)
+        raise
     _print_board(evaluation, as_json=as_json)
     _print_notes(evaluation, out)
     if not evaluation.scored:

@@ -134,8 +134,12 @@ def tune(
         cluster=cluster,
         limit=limit,
     )
-    with _progress() as on_progress:
-        run = carry_out(tuning, on_progress=on_progress)
+    try:
+        with _progress() as on_progress:
+            run = carry_out(tuning, on_progress=on_progress)
+    except KeyboardInterrupt:
+        note(f"interrupted; the same command goes on in {out}")
+        raise
     _print(run)
     note(f"report: {write_report(run)}")
 

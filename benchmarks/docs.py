@@ -2,8 +2,8 @@
 
     python benchmarks/docs.py [--check]
 
-Generated are the command reference, the tables of signals and gains, and the board of the README
-(from the saved figures in benchmarks/results/, which are measured by hand and dated).
+Generated are the command reference, the tables of signals, gains and thresholds, and the board of
+the README (from the saved figures in benchmarks/results/, which are measured by hand and dated).
 """
 
 from __future__ import annotations
@@ -18,12 +18,17 @@ from typer.testing import CliRunner
 
 from wsmem.cli.app import application
 from wsmem.cli.recall import parser as recall_parser
-from wsmem.retrieval.profile import load_profile, profile_names
+from wsmem.evals.tuning.kept import kept_study
+from wsmem.evals.tuning.tables import abstention_rows
+from wsmem.retrieval.profile import load_profile
 from wsmem.retrieval.signals import SIGNALS
 
 ROOT = Path(__file__).resolve().parents[1]
 BOARD = ROOT / "benchmarks" / "results" / "public-sets.json"
-STUDY = ROOT / "benchmarks" / "results" / "tuning" / "results.json"
+PROFILES = ("default", "reference")
+"""Those whose weights differ; `strict` has the weights of `default`."""
+FALSE_RECALL_STEPS = (0.1, 0.2, 0.3)
+"""Between the two shipped thresholds, the best that recalls no more than this in vain is shown."""
 PLAIN = {"COLUMNS": "88", "TERM": "dumb", "NO_COLOR": "1"}
 MEASURES = ("nDCG@10", "RR@10", "R@5", "Success@1", "FalseRecall")
 
@@ -43,9 +48,12 @@ def generated() -> dict[Path, str]:
     """Every page with generated parts, as it must read."""
     ranking, readme = ROOT / "docs" / "ranking.md", ROOT / "README.md"
     measuring = ROOT / "docs" / "measuring.md"
+    study = kept_study()
+    measured = with_part(_read(measuring), "gains", gain_table(study.results["gains"]))
+    measured = with_part(measured, "abstention", abstention_table(abstention_rows(study)))
     return {
         ROOT / "docs" / "cli.md": command_reference(),
-        measuring: with_part(_read(measuring), "gains", gain_table(json.loads(_read(STUDY)))),
+        measuring: measured,
         ranking: with_part(_read(ranking), "signals", signal_table()),
         readme: with_part(_read(readme), "board", board_table(json.loads(_read(BOARD)))),
     }
@@ -66,7 +74,7 @@ def with_part(page: str, name: str, part: str) -> str:
 
 def signal_table() -> str:
     """Signals with their meaning and the weight each shipped profile gives them."""
-    profiles = [load_profile(name) for name in profile_names()]
+    profiles = [load_profile(name) for name in PROFILES]
     head = ["signal", "what an entry earns", *(f"`{profile.name}`" for profile in profiles)]
     rows = [
         [
@@ -79,9 +87,9 @@ def signal_table() -> str:
     return markdown_table(head, rows)
 
 
-def gain_table(study: dict[str, Any]) -> str:
+def gain_table(gains: list[dict[str, Any]]) -> str:
     """What held-out weights gain on average, and on how many sets they are better or worse."""
-    held_out = [row for row in study["gains"] if row["part"] == "validation"]
+    held_out = [row for row in gains if row["part"] == "validation"]
     means = [row for row in held_out if row["dataset"] == "mean" and row["over"] != "default"]
     rows = []
     for mean in means:
@@ -104,6 +112,34 @@ def gain_table(study: dict[str, Any]) -> str:
         )
     head = ["over", "its mean", "held-out mean", "gain, 95 %", "verdict", "sets better / ? / worse"]
     return markdown_table(head, rows)
+
+
+def abstention_table(thresholds: list[dict[str, Any]]) -> str:
+    """What each kind of sets gives under a few thresholds, the strictest first."""
+    shown = [row for row in thresholds if row["profile"]]
+    for most in FALSE_RECALL_STEPS:
+        fitting = [row for row in thresholds if _chosen_on(row)["false_recall"] <= most]
+        shown += fitting[-1:]  # of the front, the last has the greatest nDCG
+    shown = [row for row in thresholds if row in shown]
+    rows = []
+    for row in shown:
+        name = f"`{row['profile']}`, " if row["profile"] else ""
+        cells = [f"{name}{row['evidence_share']:g} of {row['evidence_cap']:g}"]
+        for point in row["by"].values():
+            recalled = f"{point['recalled']} of {point['nothing']}"
+            cells += [f"{point['ndcg']:.3f}", f"{point['false_recall']:.3f} ({recalled})"]
+        rows.append(cells)
+    kinds = list(shown[0]["by"])
+    head = [
+        "threshold",
+        *(f"{figure}, {kind}" for kind in kinds for figure in ("nDCG@10", "FalseRecall")),
+    ]
+    return markdown_table(head, rows)
+
+
+def _chosen_on(row: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = row["by"]["chosen on"]
+    return found
 
 
 def board_table(saved: dict[str, Any]) -> str:

@@ -5,8 +5,9 @@
 DATA names the public sets beside our own; without them there is no evidence, so they are required.
 Further options go to `wsmem tune`. The study is made in runs/tune-default, where an interrupted one
 goes on. It begins at benchmarks/tuning_start.json, which was fitted to nothing. What a reader needs
-of it is kept in benchmarks/results/tuning. `--ship` makes what was found the profile `default`; run
-`make docs` and `make refresh` after that.
+of it is kept in benchmarks/results/tuning. `--ship` makes what was found the profile `default`, and
+the same weights with a threshold that recalls less the profile `strict`; run `make docs` and
+`make refresh` after that.
 
 The test split of our own sets stays closed unless `--open-test` is given, for final figures.
 """
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RUN = Path("runs/tune-default")
-DEFAULT = Path("wsmem/retrieval/profiles/default.json")
+PROFILES = Path("wsmem/retrieval/profiles")
+SHOWN = ("weights", "evidence_share", "evidence_cap")
 NOTEBOOK = Path("notebooks/04_tuning.ipynb")
 START = Path("benchmarks/tuning_start.json")
 SIGNALS = ("length_saturation", "pairs", "letters", "title", "tags", "retrieval_terms")
@@ -68,11 +70,13 @@ def tune_default(options: Sequence[str]) -> int:
 
 
 def ship(run: TuningRun) -> None:
-    """Make what was found the profile `default`."""
-    text = strict_json({**run.profile, "name": "default"}, indent=2)
-    DEFAULT.write_text(text + "\n", encoding="utf-8")
-    weights = json.dumps(run.profile["weights"])
-    print(f"{DEFAULT}: {weights}")
+    """Make what was found the profiles `default` and `strict`."""
+    if run.strict is None:
+        raise SystemExit("no threshold recalls as little as `strict` has to: nothing is shipped")
+    for name, profile in (("default", run.profile), ("strict", run.strict)):
+        path = PROFILES / f"{name}.json"
+        path.write_text(strict_json({**profile, "name": name}, indent=2) + "\n", encoding="utf-8")
+        print(f"{path}: {json.dumps({key: profile[key] for key in SHOWN})}")
 
 
 if __name__ == "__main__":

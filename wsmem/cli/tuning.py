@@ -63,8 +63,8 @@ Steps = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="Beside the fit: folds, ablation, curve, samplers, peers, none; repeatable. "
-        "Default: all.",
+        help="Beside the fit: folds, ablation, curve, samplers, peers, abstention, none; "
+        "repeatable. Default: all.",
     ),
 ]
 OpenTest = Annotated[

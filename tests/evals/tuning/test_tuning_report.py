@@ -59,11 +59,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> TuningRun:
 
 def test_the_page_has_every_part_and_escapes_names(run: TuningRun) -> None:
     page = render(run)
-    for part in ("gains-validation", "peers", "weights", "ablation", "learning", "samplers"):
+    parts = ("gains-validation", "peers", "weights", "ablation", "learning", "samplers")
+    for part in (*parts, "abstention"):
         assert f'id="{part}"' in page
     assert html.escape("one<b>") in page
     assert "one<b>" not in page
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 6
     assert "http" not in page.split("<body>")[1].replace("http-equiv", "")
 
 

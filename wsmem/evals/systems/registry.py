@@ -21,6 +21,7 @@ DEFAULT_SYSTEMS = (
     "wsmem:reference",
     "wsmem:default",
     "wsmem:default" + HOST,
+    "wsmem:strict",
     bm25.NAME,
     Fts5System(TRIGRAM).name,
     Fts5System(BIGRAM).name,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wsmem.evals.describing import frame_of
-from wsmem.evals.tuning.tables import peer_rows, weight_rows
+from wsmem.evals.tuning.space import CAP, SHARE
+from wsmem.evals.tuning.tables import abstention_rows, peer_rows, weight_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +66,21 @@ def ablation_frame(run: TuningRun) -> pd.DataFrame:
     ]
     frame = frame_of(sorted(rows, key=lambda row: -row["lost, others fixed"]), "signal")
     return frame.round(4)
+
+
+def abstention_frame(run: TuningRun) -> pd.DataFrame:
+    """One row a threshold: nDCG, FalseRecall, and answerable queries kept, by kind of sets."""
+    rows = []
+    for row in abstention_rows(run):
+        found = {"evidence": f"{row[SHARE]:g} of {row[CAP]:g}", "profile": row["profile"]}
+        for where, point in row["by"].items():
+            found |= {
+                f"nDCG, {where}": round(point["ndcg"], 3),
+                f"FalseRecall, {where}": round(point["false_recall"], 3),
+                f"kept, {where}": f"{point['kept']} of {point['judged']}",
+            }
+        rows.append(found)
+    return frame_of(rows, "evidence")
 
 
 def peers_frame(run: TuningRun) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wsmem.evals.run_folder import KEPT, MANIFEST, kept, write_json
-from wsmem.evals.tuning.run import PROFILE, RESULTS, TuningRun
+from wsmem.evals.tuning.run import PROFILE, RESULTS, STRICT_PROFILE, TuningRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,7 @@ def keep(run: TuningRun, folder: Path, *, command: Sequence[str]) -> TuningRun:
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     write_json(folder / MANIFEST, manifest)
-    for name in (PROFILE, RESULTS):
-        shutil.copyfile(run.path / name, folder / name)
+    for name in (PROFILE, STRICT_PROFILE, RESULTS):
+        if (run.path / name).is_file():
+            shutil.copyfile(run.path / name, folder / name)
     return TuningRun.load(folder)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from wsmem.evals.pages import Report
 from wsmem.evals.tuning.plots import (
     ablation_chart,
+    abstention_chart,
     gain_chart,
     learning_chart,
     sampler_chart,
     weights_chart,
 )
-from wsmem.evals.tuning.tables import peer_rows, weight_rows
+from wsmem.evals.tuning.tables import abstention_rows, peer_rows, weight_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,11 +66,14 @@ class PageView:
     ablation_chart: Drawn
     learning: Drawn | None
     samplers: Drawn | None
+    abstention: Sequence[Mapping[str, Any]]
+    abstention_chart: Drawn | None
 
 
 def page_view(run: TuningRun) -> PageView:
     """Gather a page from a run."""
     searches = run.searches
+    thresholds = abstention_rows(run)
     kinds = {name.split(":", 1)[0] for name in searches}
     return PageView(
         manifest=run.manifest,
@@ -85,6 +89,8 @@ def page_view(run: TuningRun) -> PageView:
         ablation_chart=Drawn.of(ablation_chart(run)),
         learning=Drawn.of(learning_chart(run)) if "curve" in kinds else None,
         samplers=Drawn.of(sampler_chart(run)) if "sampler" in kinds else None,
+        abstention=thresholds,
+        abstention_chart=Drawn.of(abstention_chart(run)) if thresholds else None,
     )
 
 

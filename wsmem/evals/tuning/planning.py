@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wsmem.evals.tuning.study import Unit
 
-Step = Literal["folds", "ablation", "curve", "samplers", "peers"]
+Step = Literal["folds", "ablation", "curve", "samplers", "peers", "abstention"]
 STEPS: tuple[Step, ...] = get_args(Step)
 """What a study does besides the fit."""
 

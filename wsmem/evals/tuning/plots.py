@@ -240,3 +240,18 @@ def sampler_chart(run: TuningRun) -> Curves:
         parts={name: tuple(lines) for name, lines in found.items()},
         log=True,
     )
+
+
+def abstention_chart(run: TuningRun) -> Curves:
+    """Ranking over false recall, by what evidence is asked for; each line is one kind of sets."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row in run.results.get("abstention", []):
+        lines.setdefault(row["where"], []).append((row["false_recall"], row["ndcg"]))
+    measure = run.manifest["settings"]["objective"].split(" ", 1)[0]
+    return Curves(
+        title=f"{measure} by the share of questions without an answer that recall something",
+        across="FalseRecall",
+        up=measure,
+        lines={where: tuple(sorted(points)) for where, points in lines.items()},
+        parts={},
+    )

@@ -2,7 +2,9 @@
 
     manifest.json           circumstances: versions, commit, settings, checksums, trials a second
     profile.json            what was found: a weight profile, ready for `wsmem eval --profile`
-    results.json            searches, figures by set, gains with their verdicts, ablation, curve
+    strict.json             the same weights, with a threshold that recalls less that does not fit
+    results.json            searches, figures by set, gains with their verdicts, ablation, curve,
+                            and what thresholds cost
     queries/DATASET.jsonl   nDCG of every query by system
     report.html             all of it for people
     ledger.jsonl            finished searches; a study that was broken off goes on from there
@@ -33,17 +35,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from wsmem.evals.tuning.abstention import Point
     from wsmem.evals.tuning.assess import Gain, SetFigures
     from wsmem.retrieval.profile import Profile
 
 PROFILE, RESULTS, QUERIES = "profile.json", "results.json", "queries"
+STRICT_PROFILE = "strict.json"
 JOURNAL, CACHE = "studies.journal", "cache"
 
 KIND = RunKind(
     name="tuning",
     called="run of wsmem tune",
     format=1,
-    written=frozenset({MANIFEST, PROFILE, RESULTS, QUERIES, LEDGER, CACHE, FILE}),
+    written=frozenset({MANIFEST, PROFILE, STRICT_PROFILE, RESULTS, QUERIES, LEDGER, CACHE, FILE}),
     begun=(JOURNAL,),
     command="wsmem tune",
     again="tune again",
@@ -55,11 +59,13 @@ def write_run(
     *,
     manifest: Mapping[str, Any],
     profile: Profile,
+    strict: Profile | None,
     searches: Iterable[Result],
     figures: Sequence[SetFigures],
     gains: Iterable[Gain],
     ablation: Sequence[Mapping[str, Any]],
     curve: Sequence[Mapping[str, Any]],
+    thresholds: Sequence[Point],
 ) -> TuningRun:
     """Write a finished study; the files of an earlier one in the folder are replaced."""
     drop_earlier(folder, QUERIES)
@@ -72,9 +78,13 @@ def write_run(
         "gains": [gain.to_json() for gain in gains],
         "ablation": [dict(row) for row in ablation],
         "curve": [dict(row) for row in curve],
+        "abstention": [point.to_json() for point in thresholds],
     }
     write_tables(folder / RESULTS, results)
     write_json(folder / PROFILE, profile.to_json())
+    (folder / STRICT_PROFILE).unlink(missing_ok=True)
+    if strict is not None:
+        write_json(folder / STRICT_PROFILE, strict.to_json())
     write_json(folder / MANIFEST, {"format": KIND.format, "kind": KIND.name, **manifest})
     return TuningRun.load(folder)
 
@@ -127,6 +137,12 @@ class TuningRun:
             profile=KIND.read(path / PROFILE),
             results=KIND.read(path / RESULTS),
         )
+
+    @property
+    def strict(self) -> Mapping[str, Any] | None:
+        """The profile that recalls less that does not fit, where the study could choose one."""
+        path = self.path / STRICT_PROFILE
+        return KIND.read(path) if path.is_file() else None
 
     @property
     def searches(self) -> dict[str, Result]:

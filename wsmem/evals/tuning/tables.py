@@ -88,6 +88,21 @@ def _gain(row: Mapping[str, Any] | None) -> str:
     return f"{text} {row['verdict']}"
 
 
+def abstention_rows(run: TuningRun) -> list[dict[str, Any]]:
+    """One row a threshold, the one that asks least last: what it gives on each kind of sets.
+
+    `by` holds the figures by kind of sets; `profile` names the profile that has the threshold.
+    """
+    profiles = [run.profile, *([run.strict] if run.strict else [])]
+    rows: dict[tuple[float, float], dict[str, Any]] = {}
+    for point in run.results.get("abstention", []):
+        threshold = (point[SHARE], point[CAP])
+        named = [each["name"] for each in profiles if (each[SHARE], each[CAP]) == threshold]
+        row = {SHARE: threshold[0], CAP: threshold[1], "profile": ", ".join(named), "by": {}}
+        rows.setdefault(threshold, row)["by"][point["where"]] = point
+    return list(rows.values())
+
+
 def peer_rows(run: TuningRun) -> list[dict[str, Any]]:
     """Every system's mean over the sets of the validation on which it was scored, best first."""
     figures = [row for row in run.results["figures"] if row["part"] == "validation"]

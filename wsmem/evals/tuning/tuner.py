@@ -12,6 +12,7 @@ from wsmem.errors import InvalidInputError
 from wsmem.evals.ledger import LEDGER, Ledger
 from wsmem.evals.manifest import circumstances, commit
 from wsmem.evals.reading import DEFAULT_SPLIT
+from wsmem.evals.tuning.abstention import ALLOWED, abstention, strict_profile
 from wsmem.evals.tuning.assess import HELD_OUT, MEAN, TUNED, best_variant, gains, set_figures
 from wsmem.evals.tuning.candidates import DEVELOPMENT, final_split, tuning_split
 from wsmem.evals.tuning.duels import stacked
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wsmem.evals.catalogue import Source
+    from wsmem.evals.tuning.abstention import Point, Where
     from wsmem.evals.tuning.assess import Gain, Part, SetFigures
     from wsmem.evals.tuning.cached import CachedSet
     from wsmem.evals.tuning.duels import Duels
@@ -130,6 +132,7 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
     figures = _figures(tuning, results, peers)
     found = _gains(tuning, figures)
     profile = tuned_profile(tuning, results[FIT], found, facts=facts, when=started)
+    thresholds = _thresholds(tuning, profile) if "abstention" in tuning.steps else []
     speed = {
         "trials_per_second": round(trials_per_second(duels, profile), 1),
         "sets": len(duels.sets),
@@ -144,11 +147,13 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
             "speed": speed,
         },
         profile=profile,
+        strict=strict_profile(profile, thresholds, allowed=tuning.objective.allowed or ALLOWED),
         searches=results.values(),
         figures=figures,
         gains=found,
         ablation=ablation(duels, tuning.objective, tuning.space.signals, results),
         curve=learning_curve(duels, tuning.objective, results, load_profile(DEFAULT_PROFILE)),
+        thresholds=thresholds,
     )
 
 
@@ -292,6 +297,20 @@ def _figures(tuning: Tuning, results: Mapping[str, Result], peers: Peers) -> lis
                 )
             )
     return found
+
+
+def _thresholds(tuning: Tuning, profile: Profile) -> list[Point]:
+    """What other thresholds cost: chosen on sets with a test split, where there are any."""
+    named = [source for source in tuning.sources if final_split(source.path)]
+    choosing = named or list(tuning.sources)
+    others = [source for source in tuning.sources if source not in choosing]
+    sets: dict[Where, list[CachedSet]] = {
+        "chosen on": [_cached(tuning, each, tuning_split(each.path)) for each in choosing],
+        "unseen": [_cached(tuning, each, tuning_split(each.path)) for each in others],
+    }
+    if tuning.open_test:
+        sets["test"] = [_cached(tuning, each, final_split(each.path)) for each in named]
+    return abstention(profile, sets, k=tuning.objective.k)
 
 
 def _gains(tuning: Tuning, figures: Sequence[SetFigures]) -> list[Gain]:

@@ -26,6 +26,7 @@ from wsmem.text.stopwords import (
     GENERIC,
     OFTEN_FUNCTION,
 )
+from wsmem.text.variants import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -117,11 +118,16 @@ class ReadQuery(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """NFKC with Latin letters stripped of their marks, case kept; a letter never becomes two."""
+    """NFKC, Latin letters without their marks, Chinese ones simplified; case kept.
+
+    A letter never becomes two.
+    """
     text = nfkc(text)
-    if not text.isascii() and _MARKED_LATIN.search(text):
+    if text.isascii():
+        return text
+    if _MARKED_LATIN.search(text):
         text = _MARKED_LATIN.sub(lambda found: _bare(found[0]), text)
-    return text
+    return simplified(text)
 
 
 @lru_cache(maxsize=1024)

@@ -50,7 +50,7 @@ FUNCTION_LETTERS = frozenset("的了吗呢吧啊呀嘛哦嗯么是在我你您�
 
 OFTEN_FUNCTION = FUNCTION_LETTERS | frozenset(
     "什怎哪谁何请问想要能会可该不没有个些把被让给对从到为以于得着过一下多少几如因所但若则又再只才已"
-    "帮看说做用里上样呗哈好麼嗎這們個為誰請問會沒給對從過幾說"
+    "帮看说做用里上样呗哈好"
 )
 """Letters that belong to the grammar when they stand beside another such letter (什么, 我们, 可以);
 beside any other, only those of `FUNCTION_LETTERS` surely do: 的端 says little more than 端."""

@@ -33,6 +33,7 @@ SOURCES = (
     "text/stopwords.py",
     "text/utf16.py",
     "text/utf8.py",
+    "text/variants.py",
 )
 """Everything between the bytes of an entry and the numbers in the file; a test sees to the rest."""
 

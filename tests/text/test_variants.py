@@ -31,6 +31,7 @@ LETTERS = st.characters(codec="utf-8") | st.sampled_from("資料庫資料庫以�
 )
 def test_traditional_letters_become_simplified(text: str, plain: str) -> None:
     assert simplified(text) == plain
+    assert simplified(text * 20) == plain * 20  # long texts take another way
 
 
 def test_many_different_letters_are_replaced_as_few_are() -> None:

@@ -129,7 +129,9 @@ characters (Apache 2.0) whose first letter is missing in GB 2312 and whose secon
 _IN_BOTH = (("後", "后"), ("於", "于"), ("徵", "征"), ("夥", "伙"), ("麽", "么"))
 """Pairs whose traditional letter GB 2312 has as well; as good as nobody means that letter by it."""
 
-_FOREIGN = re.compile(rb"\\u([0-9a-f]{4})")
+_FOREIGN = rb"\\u([0-9a-f]{4})"
+_SHORT = 64
+"""Letters of a text that are looked up one by one: a question in a fresh process needs no codec."""
 _FEW = 50
 """Different letters that are quicker replaced one after another, in a text of any length."""
 
@@ -142,11 +144,13 @@ def simplified(text: str) -> str:
     """
     for traditional, plain in _IN_BOTH:
         text = text.replace(traditional, plain)
+    if len(text) <= _SHORT:
+        return text.translate(_table())
     encoded = text.encode("gb2312", "backslashreplace")
     if b"\\u" not in encoded:
         return text
     table = _table()
-    found = {int(code, 16) for code in _FOREIGN.findall(encoded)} & table.keys()
+    found = {int(code, 16) for code in re.findall(_FOREIGN, encoded)} & table.keys()
     if len(found) > _FEW:
         return text.translate(table)
     for code in sorted(found):

@@ -11,6 +11,7 @@ from labelled_sets import write_set
 from tuning_kit import drawn_set
 
 from wsmem.evals.catalogue import Source
+from wsmem.evals.intervals import wilson
 from wsmem.evals.tuning.abstention import (
     ALLOWED,
     Point,
@@ -22,6 +23,7 @@ from wsmem.evals.tuning.abstention import (
 )
 from wsmem.evals.tuning.cached import score_set
 from wsmem.evals.tuning.frames import abstention_frame
+from wsmem.evals.tuning.objective import Objective
 from wsmem.evals.tuning.page import render
 from wsmem.evals.tuning.plots import abstention_chart
 from wsmem.evals.tuning.search import Search
@@ -73,11 +75,14 @@ def test_every_point_is_matched_or_bettered_by_one_of_the_front(
         assert first.false_recall < second.false_recall
 
 
-def test_chosen_is_the_best_ranking_among_those_that_are_allowed() -> None:
-    points = [point(0.9, 0.4), point(0.6, 0.05), point(0.5, 0.01)]
+def test_chosen_is_the_best_ranking_whose_interval_lies_within_what_is_allowed() -> None:
+    # Wilson's 95 % intervals of 7, 2 and 0 of 147 end at 0.095, 0.048 and 0.025.
+    counts = ((0.7, 7), (0.6, 2), (0.5, 0))
+    points = [point(ndcg, n / 147, recalled=n, nothing=147) for ndcg, n in counts]
+    assert choose(points, allowed=0.1) == points[0]
     assert choose(points, allowed=0.05) == points[1]
-    assert choose(points, allowed=0.02) == points[2]
-    assert choose(points, allowed=0.0) is None
+    assert choose(points, allowed=0.03) == points[2]
+    assert choose(points, allowed=0.02) is None
 
 
 def test_a_point_is_what_the_profile_scores_set_by_set() -> None:
@@ -118,7 +123,8 @@ def test_sets_without_queries_that_nothing_answers_are_passed_over() -> None:
 def test_strict_has_the_weights_that_were_found_and_keeps_to_what_is_allowed() -> None:
     cached = drawn_set(1, queries=200)
     points = abstention(PROFILE, {"chosen on": [cached]}, k=10)
-    allowed = points[len(points) // 2].false_recall
+    allowed = points[len(points) // 2].sure
+    assert allowed is not None
     strict = strict_profile(PROFILE, points, allowed=allowed)
     assert strict is not None
     assert strict.name == "strict"
@@ -138,7 +144,8 @@ def test_the_shipped_strict_profile_is_default_with_another_threshold() -> None:
     assert strict.evidence_share * strict.evidence_cap > (
         default.evidence_share * default.evidence_cap
     )
-    assert strict.provenance["figures"]["chosen on"]["FalseRecall"] <= ALLOWED
+    recalled, nothing = strict.provenance["figures"]["chosen on"]["recalled"].split(" of ")
+    assert (wilson(int(recalled), int(nothing)).high or 1.0) <= ALLOWED
 
 
 def test_a_study_says_what_recalling_nothing_costs(tmp_path: Path) -> None:
@@ -148,6 +155,7 @@ def test_a_study_says_what_recalling_nothing_costs(tmp_path: Path) -> None:
             sources=tuple(sources),
             space=Space.of(load_profile("default"), signals=("length_saturation", "title")),
             out=tmp_path / "run",
+            objective=Objective(allowed=0.8),  # two such queries leave much room
             search=Search(trials=5),
             steps=("abstention",),
             jobs=1,

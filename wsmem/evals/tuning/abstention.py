@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from wsmem.evals.intervals import wilson
 from wsmem.evals.tuning.cached import score_set
 
 if TYPE_CHECKING:
@@ -62,6 +63,11 @@ class Point:
         """Share and cap."""
         return self.evidence_share, self.evidence_cap
 
+    @property
+    def sure(self) -> float | None:
+        """The upper end of the interval of false recall over all its queries."""
+        return wilson(self.recalled, self.nothing).high
+
     def applied(self, profile: Profile) -> Profile:
         """A profile with this threshold."""
         return replace(profile, evidence_share=self.evidence_share, evidence_cap=self.evidence_cap)
@@ -109,8 +115,12 @@ def front(points: Iterable[Point]) -> list[Point]:
 
 
 def choose(points: Iterable[Point], *, allowed: float) -> Point | None:
-    """The point of greatest nDCG whose false recall is allowed; `None` where none is."""
-    fitting = [point for point in points if point.false_recall <= allowed]
+    """The point of greatest nDCG whose false recall surely is allowed; `None` where none is.
+
+    Surely: the 95 % interval of its share of the queries without an answer (Wilson's) lies within.
+    The best of many thresholds was lucky with its queries; others would find it to recall more.
+    """
+    fitting = [point for point in points if (point.sure or 1.0) <= allowed]
     return max(fitting, key=lambda point: point.ndcg, default=None)
 
 
@@ -145,7 +155,7 @@ def abstention(
 
 
 def strict_profile(tuned: Profile, points: Sequence[Point], *, allowed: float) -> Profile | None:
-    """The tuned weights with the threshold that keeps false recall within what is allowed.
+    """The tuned weights with the threshold that surely keeps false recall to what is allowed.
 
     It is chosen by the sets to choose on alone; what it gives on others is in its provenance.
     """
@@ -164,7 +174,8 @@ def strict_profile(tuned: Profile, points: Sequence[Point], *, allowed: float) -
     }
     provenance = {
         "origin": f"the weights of {tuned.name} with another threshold",
-        "rule": f"greatest nDCG on the sets to choose on with FalseRecall of {allowed:g} at most",
+        "rule": "greatest nDCG on the sets to choose on among thresholds whose FalseRecall has a "
+        f"95 % interval up to {allowed:g} at most",
         "weights": {
             name: tuned.provenance[name]
             for name in ("origin", "commit", "tuned_on", "digests")

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from wsmem.cli.app import application
 from wsmem.cli.recall import parser as recall_parser
+from wsmem.evals.tuning.assess import TUNED
 from wsmem.evals.tuning.kept import kept_study
 from wsmem.evals.tuning.tables import abstention_rows
 from wsmem.retrieval.profile import load_profile
@@ -27,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BOARD = ROOT / "benchmarks" / "results" / "public-sets.json"
 PROFILES = ("default", "reference")
 """Those whose weights differ; `strict` has the weights of `default`."""
+SHIPPED_AS = {TUNED: "default"}
 FALSE_RECALL_STEPS = (0.1, 0.2, 0.3)
 """Between the two shipped thresholds, the best that recalls no more than this in vain is shown."""
 PLAIN = {"COLUMNS": "88", "TERM": "dumb", "NO_COLOR": "1"}
@@ -123,7 +125,7 @@ def abstention_table(thresholds: list[dict[str, Any]]) -> str:
     shown = [row for row in thresholds if row in shown]
     rows = []
     for row in shown:
-        name = f"`{row['profile']}`, " if row["profile"] else ""
+        name = f"`{SHIPPED_AS.get(row['profile'], row['profile'])}`, " if row["profile"] else ""
         cells = [f"{name}{row['evidence_share']:g} of {row['evidence_cap']:g}"]
         for point in row["by"].values():
             recalled = f"{point['recalled']} of {point['nothing']}"

@@ -126,7 +126,7 @@ _PAIRS = """
 """A traditional letter and its simplified form, again and again: the pairs of OpenCC's table of
 characters (Apache 2.0) whose first letter is missing in GB 2312 and whose second is there."""
 
-_IN_BOTH = (("後", "后"), ("於", "于"), ("徵", "征"), ("夥", "伙"), ("麽", "么"))
+_IN_BOTH = "後后於于徵征夥伙麽么"
 """Pairs whose traditional letter GB 2312 has as well; as good as nobody means that letter by it."""
 
 _FOREIGN = rb"\\u([0-9a-f]{4})"
@@ -140,17 +140,16 @@ def simplified(text: str) -> str:
     """The text with every traditional letter that has a simplified form in that form.
 
     A letter stays one letter. Most texts hold none, and are asked that at a few nanoseconds a
-    letter: whatever is traditional is missing in GB 2312, and the codec names what is missing.
+    letter: what is traditional is missing in GB 2312, and the codec names what is missing.
     """
-    for traditional, plain in _IN_BOTH:
-        text = text.replace(traditional, plain)
     if len(text) <= _SHORT:
         return text.translate(_table())
     encoded = text.encode("gb2312", "backslashreplace")
-    if b"\\u" not in encoded:
+    if b"\\u" not in encoded and not _found_in_both(text):
         return text
     table = _table()
     found = {int(code, 16) for code in re.findall(_FOREIGN, encoded)} & table.keys()
+    found.update(map(ord, _found_in_both(text)))
     if len(found) > _FEW:
         return text.translate(table)
     for code in sorted(found):
@@ -158,7 +157,10 @@ def simplified(text: str) -> str:
     return text
 
 
+_found_in_both = re.compile(f"[{_IN_BOTH[::2]}]").findall
+
+
 @lru_cache(maxsize=1)
 def _table() -> dict[int, int]:
-    pairs = "".join(_PAIRS.split())
+    pairs = "".join(_PAIRS.split()) + _IN_BOTH
     return str.maketrans(pairs[::2], pairs[1::2])

@@ -18,7 +18,6 @@ from benchmarks.refreshing import keep_ranks, own_sets_alone, run_command, work_
 from wsmem.evals.notebooks import execute, folder_faults, readers
 from wsmem.evals.run import RESULTS, SLICES
 from wsmem.evals.run_folder import MANIFEST, strict_json
-from wsmem.evals.systems.wsmem import HOST, PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,6 +28,9 @@ NOTEBOOKS = Path("notebooks")
 MEASURES = ("nDCG@10", "Success@1", "R@5", "FalseRecall", "Bytes@8", "Judged@10")
 BOARD_ONLY = ("Judged@10",)
 """Measures of the labels, not of systems, which no slice needs."""
+QUERY_BY_QUERY = ("wsmem:reference", "wsmem:default")
+"""Systems of which single queries are kept. What a host is given, and what `strict` leaves, follows
+the ranks of `default`."""
 RANKS = 5
 """Kept of each query."""
 
@@ -61,7 +63,7 @@ def shorten(run: Path) -> None:
     for files in manifest["files"].values():
         for system, name in list(files["results"].items()):
             results = run / RESULTS / name
-            if system.startswith(PREFIX) and not system.endswith(HOST):
+            if system in QUERY_BY_QUERY:
                 keep_ranks(results, RANKS)
             else:
                 del files["results"][system]

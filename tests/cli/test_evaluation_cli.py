@@ -74,6 +74,7 @@ def test_by_default_every_set_and_system_is_scored_and_averaged(wsmem: Said) -> 
         "wsmem:reference",
         "wsmem:default",
         "wsmem:default@host",
+        "wsmem:strict",
         "bm25",
         "fts5:trigram",
         "fts5:bigram",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Edit = Callable[[dict[str, Any]], object]
 
-DEFAULT, REFERENCE = SYSTEMS
+DEFAULT, REFERENCE, _ = SYSTEMS
 WEIGHTS = [(name, signal) for name in profile_names() for signal in load_profile(name).weights]
 
 

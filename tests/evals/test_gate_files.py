@@ -84,7 +84,7 @@ def test_a_baseline_is_read_as_it_was_written(source: Source, baseline: Path) ->
 def test_a_baseline_has_a_line_a_query(baseline: Path) -> None:
     lines = baseline.read_text(encoding="utf-8").splitlines()
     assert sum(line.startswith('["q') for line in lines) == len(WORDS)
-    assert '["q0", [1.0, null, "d0"], [1.0, null, "d0"]],' in lines
+    assert '["q0", [1.0, null, "d0"], [1.0, null, "d0"], [1.0, null, "d0"]],' in lines
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wsmem.evals.gate.record import Answer, SetRecord
     from wsmem.evals.gate.running import FreshRun
 
-DEFAULT, REFERENCE = SYSTEMS
+DEFAULT, REFERENCE, _ = SYSTEMS
 REMEDY = "run: wsmem gate; where the change is wanted, wsmem gate --update, and commit the file"
 
 

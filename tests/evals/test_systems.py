@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wsmem.errors import SystemUnavailableError, UnknownNameError
@@ -135,6 +135,7 @@ def test_equal_scores_are_listed_newer_first_then_by_id(system: str) -> None:
 
 
 @pytest.mark.parametrize("system", LEXICAL)
+@settings(deadline=None)  # the first one may load a library
 @given(query=st.text(max_size=40))
 def test_any_text_is_a_query(system: str, query: str) -> None:
     pool = prepared(system, [entry("a", "kestrel exports"), entry("b", "部署脚本 deploy.sh")])

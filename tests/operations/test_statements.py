@@ -93,6 +93,6 @@ def test_a_statement_counts_beside_the_question_that_led_to_it() -> None:
     ],
 )
 def test_long_hostile_messages_take_no_long_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     stated_among(own_words(text), "队列是 Kafka")
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

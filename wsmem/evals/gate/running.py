@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from wsmem.evals.catalogue import Source
     from wsmem.evals.results import DatasetResult, QueryFacts
 
-SYSTEMS = (f"{PREFIX}default{GROWN}", f"{PREFIX}reference{GROWN}")
-"""What is gated: both profiles that ship, over stores whose index has followed changes."""
+SYSTEMS = tuple(f"{PREFIX}{name}{GROWN}" for name in ("default", "reference", "strict"))
+"""What is gated: all profiles that ship, over stores whose index has followed changes."""
 OWN = ("workspace-zh", "workspace-en", "workspace-mixed")
 """On which sets: those that come with the repository."""
 MEASURES = ("nDCG@10", FALSE_RECALL)

@@ -121,12 +121,12 @@ class Question(NamedTuple):
             weights=weights,
             masses=masses,
             spread=postings.spread(masses),
-            total=float(masses.sum()) or 1.0,
+            total=_sum(masses) or 1.0,
             subject=subject,
             proving=proving,
             pairs=_pairs_of(query.stream, texts, proving),
             letters=of_letters,
-            letter_shares=letter_masses / (float(letter_masses.sum()) or 1.0),
+            letter_shares=letter_masses / (_sum(letter_masses) or 1.0),
         )
 
 
@@ -143,6 +143,11 @@ def _numbers(
         filed[at] = vocabulary.letters.get(terms[at], _UNKNOWN)
     both = np.array(filed, dtype=np.int32)
     return np.array(numbers, dtype=np.int32) if alone else both[: len(terms)], both
+
+
+def _sum(values: Floats) -> float:
+    """The sum of what a query has of something: too little for NumPy's own to be quick."""
+    return float(sum(values.tolist()))
 
 
 def _rarities(total: int, holding: Ints) -> Floats:
@@ -231,16 +236,15 @@ class TermEvidence(NamedTuple):
 def term_evidence(question: Question) -> TermEvidence:
     """How much of what it takes to match each document holds."""
     documents, subject, proving = question.documents, question.subject, question.proving
-    index, sizes = question.postings.within, question.postings.sizes
-    at = int(sizes[:proving].sum())
+    index, at = question.postings.within, question.postings.of_first(proving)
     held = sums(documents[:at], question.spread[:at], index.documents.size)
     if 0 < subject < proving:
         decided = np.zeros(index.documents.size, dtype=bool)
-        decided[documents[: int(sizes[:subject].sum())]] = True
+        decided[documents[: question.postings.of_first(subject)]] = True
         held *= decided
     if index.size < index.documents.size:
         held *= index.alive
-    return TermEvidence(held, float(question.masses[:proving].sum()), rarity(index.size, 1))
+    return TermEvidence(held, _sum(question.masses[:proving]), rarity(index.size, 1))
 
 
 def terms_held(question: Question) -> Ints:
@@ -274,5 +278,5 @@ def _add_pairs(question: Question, weight: float, scores: Floats) -> None:
         if len(pairs):
             if mass is None:
                 mass = question.masses.take(first) + question.masses.take(second)
-                mass *= weight / float(mass.sum())
+                mass *= weight / _sum(mass)
             scores += sums(documents, mass.take(pairs), len(scores))

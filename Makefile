@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 DATA ?=
 # Where `make eval` leaves its run and report.
 OUT ?= runs/latest
+# Further options of JupyterLab, such as --allow-root in a container.
+LAB ?=
 
 help: ## List the chores
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -35,14 +37,14 @@ check: setup ## Lint, format and types, without tests
 test: check ## Everything CI runs: check, tests, notebooks
 	$(BIN)/pytest -n 2 --dist loadfile
 
-gate: setup ## Compare ranking and counted work with the committed baselines
+gate: setup ## Compare ranking, shipped weights and counted work with the committed baselines
 	$(BIN)/wsmem gate
 
-tune: setup ## Search for better weights on labelled data (DATA=DIR[:DIR...]; goes on where it stopped)
+tune: setup ## Search for better weights (minutes; goes on where it stopped; DATA=DIR[:DIR...] adds sets)
 	DATA='$(DATA)' $(BIN)/wsmem tune
 
 lab: setup ## Open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks
+	$(BIN)/jupyter lab notebooks $(LAB)
 
 docs: setup ## Write the generated parts of README.md and docs/
 	$(BIN)/python benchmarks/docs.py

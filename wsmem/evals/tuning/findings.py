@@ -45,11 +45,11 @@ def ablation(
 
 
 def learning_curve(
-    duels: Duels, objective: Objective, results: Mapping[str, Result], default: Profile
+    duels: Duels, objective: Objective, results: Mapping[str, Result], start: Profile
 ) -> list[dict[str, Any]]:
     """The gain on sets that a search did not see, by how many groups of sets it saw.
 
-    A gain is the objective by what was found less that by the default profile, both over the unseen
+    A gain is the objective by what was found less that where the search began, both over the unseen
     sets. The searches without one group are its last point.
     """
     parts = groups(duels.sets)
@@ -62,7 +62,7 @@ def learning_curve(
         rest = duels.of(unseen)
         seen = sum(set(members) <= set(found.sets) for members in parts.values())
         gain = parameters_value(rest, objective, found.parameters) - _of_profile(
-            rest, objective, default
+            rest, objective, start
         )
         rows.append(
             {

@@ -208,7 +208,7 @@ def learning_chart(run: TuningRun) -> Curves:
     return Curves(
         title="Gain on unseen sets by the number of groups searched on",
         across="groups of sets searched on",
-        up="objective gained over default",
+        up="objective gained over the start",
         lines={name: points} if points else {},
         parts={name: tuple(tuple(sorted(draw)) for draw in draws.values())},
     )

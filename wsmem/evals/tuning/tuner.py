@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     Peers = dict[tuple[str, Part], dict[str, PeerScores]]
     """By set and part, what each peer got."""
 
-DEFAULT_PROFILE = "default"
+DEFAULT_PROFILE, START = "default", "start"
 WORTH = 0.0001
 """What a signal must add to the objective to keep a weight, unless told otherwise."""
 _TIMED = 100
@@ -152,7 +152,7 @@ def tune(tuning: Tuning, *, on_progress: OnProgress | None = None) -> TuningRun:
         figures=figures,
         gains=found,
         ablation=ablation(duels, tuning.objective, tuning.space.signals, results),
-        curve=learning_curve(duels, tuning.objective, results, load_profile(DEFAULT_PROFILE)),
+        curve=learning_curve(duels, tuning.objective, results, tuning.space.start),
         thresholds=thresholds,
     )
 
@@ -273,7 +273,6 @@ def _peers(tuning: Tuning, ledger: Ledger, report: OnProgress) -> Peers:
 
 def _figures(tuning: Tuning, results: Mapping[str, Result], peers: Peers) -> list[SetFigures]:
     """Exact scores of every set by what was found without it, by the whole fit, and by others."""
-    default = load_profile(DEFAULT_PROFILE)
     fit = tuning.space.as_profile(results[FIT].parameters, name=TUNED)
     group = group_by_set(source.name for source in tuning.sources)
     found = []
@@ -282,7 +281,7 @@ def _figures(tuning: Tuning, results: Mapping[str, Result], peers: Peers) -> lis
         if tuning.open_test and (final := final_split(source.path)):
             parts.append(("final", final))
         fold = results.get(f"{FOLD}:{group[source.name]}")
-        profiles = {DEFAULT_PROFILE: default, TUNED: fit}
+        profiles = {**_unfitted(tuning), TUNED: fit}
         if fold is not None:
             profiles[HELD_OUT] = tuning.space.as_profile(fold.parameters, name=HELD_OUT)
         for part, split in parts:
@@ -296,6 +295,14 @@ def _figures(tuning: Tuning, results: Mapping[str, Result], peers: Peers) -> lis
                     k=tuning.objective.k,
                 )
             )
+    return found
+
+
+def _unfitted(tuning: Tuning) -> dict[str, Profile]:
+    """Profiles that this study did not fit: the one that ships, and where it began, if another."""
+    found = {DEFAULT_PROFILE: load_profile(DEFAULT_PROFILE)}
+    if tuning.space.start.name != DEFAULT_PROFILE:
+        found[START] = tuning.space.start
     return found
 
 
@@ -316,7 +323,7 @@ def _thresholds(tuning: Tuning, profile: Profile) -> list[Point]:
 def _gains(tuning: Tuning, figures: Sequence[SetFigures]) -> list[Gain]:
     """The held-out weights against everybody; on test splits the whole fit, which saw no test."""
     best = best_variant(figures)
-    over = [DEFAULT_PROFILE, REFERENCE, *([] if best is None else [best])]
+    over = [*_unfitted(tuning), REFERENCE, *([] if best is None else [best])]
     rounds: tuple[tuple[str, Part], ...] = ((HELD_OUT, "validation"), (TUNED, "final"))
     found = []
     for system, part in rounds:

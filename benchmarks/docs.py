@@ -31,6 +31,7 @@ PROFILES = ("default", "reference")
 SHIPPED_AS = {TUNED: "default"}
 FALSE_RECALL_STEPS = (0.1, 0.2, 0.3)
 """Between the two shipped thresholds, the best that recalls no more than this in vain is shown."""
+HELDBACK = ROOT / "benchmarks" / "results" / "heldback-recall.json"
 PLAIN = {"COLUMNS": "88", "TERM": "dumb", "NO_COLOR": "1"}
 MEASURES = ("nDCG@10", "RR@10", "R@5", "Success@1", "FalseRecall")
 
@@ -52,6 +53,7 @@ def generated() -> dict[Path, str]:
     measuring = ROOT / "docs" / "measuring.md"
     study = kept_study()
     measured = with_part(_read(measuring), "gains", gain_table(study.results["gains"]))
+    measured = with_part(measured, "heldback", board_table(json.loads(_read(HELDBACK))))
     measured = with_part(measured, "abstention", abstention_table(abstention_rows(study)))
     return {
         ROOT / "docs" / "cli.md": command_reference(),
@@ -146,15 +148,16 @@ def _chosen_on(row: dict[str, Any]) -> dict[str, Any]:
 
 def board_table(saved: dict[str, Any]) -> str:
     """Means over the saved sets: a row a system, a column a measure, with intervals."""
+    measures = [name for name in MEASURES if any(r["measure"] == name for r in saved["rows"])]
     means = {
         (row["system"], row["measure"]): row for row in saved["rows"] if row["dataset"] == "mean"
     }
     systems = list(dict.fromkeys(system for system, _ in means))
     rows = [
-        [f"`{system}`", *(cell(means.get((system, measure))) for measure in MEASURES)]
+        [f"`{system}`", *(cell(means.get((system, measure))) for measure in measures)]
         for system in systems
     ]
-    return markdown_table(["", *MEASURES], rows) + f"\nMeasured {saved['measured']}.\n"
+    return markdown_table(["", *measures], rows) + f"\nMeasured {saved['measured']}.\n"
 
 
 def cell(row: dict[str, Any] | None) -> str:

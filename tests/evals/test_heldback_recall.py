@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from wsmem.evals.catalogue import Source
 from wsmem.evals.checking import check_dataset
+from wsmem.evals.evaluate import evaluate
+from wsmem.evals.plan import Plan
 from wsmem.evals.reading import load_dataset
 
 if TYPE_CHECKING:
@@ -142,3 +145,16 @@ def test_every_workspace_has_one_task_told_at_length(heldback: Dataset) -> None:
     for query in told:
         size = len(query.text) if heldback.name == "recall-zh" else len(query.text.split())
         assert size >= 60
+
+
+def test_the_shipped_profiles_keep_their_promises_on_them(heldback: Dataset) -> None:
+    """Bounds, no figures: whoever tunes until these are better needs other questions."""
+    source = Source(name=heldback.name, path=heldback.path)
+    systems = ("wsmem:reference", "wsmem:default", "wsmem:strict")
+    plan = Plan.of([source], systems=systems, measures=("nDCG@10", "FalseRecall"), jobs=1)
+    rows = [row.to_json() for row in evaluate(plan).rows]
+    value = {(row["system"], row["measure"]): row["value"] for row in rows}
+    assert value["wsmem:default", "nDCG@10"] > value["wsmem:reference", "nDCG@10"]
+    assert value["wsmem:default", "FalseRecall"] < value["wsmem:reference", "FalseRecall"]
+    # Two of 35: the promise is one of twenty, over both sets.
+    assert round(35 * value["wsmem:strict", "FalseRecall"]) <= 2

@@ -13,9 +13,9 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from wsmem.engine.corpora import Corpus, search
 from wsmem.engine.reading import corpus_of, read_whole_or_filed, searched
@@ -78,8 +78,7 @@ class Progress:
         """Set by the caller: nobody waits any more, stop at the next step."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
+class _Known(NamedTuple):
     """What was read before ranking."""
 
     scope: str

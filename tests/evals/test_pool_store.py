@@ -223,7 +223,7 @@ def test_a_partial_answer_is_a_failure_with_its_reason(
     real = Recaller._read
 
     def reading(recaller: Recaller, *asked: Any) -> Any:
-        return replace(real(recaller, *asked), problems=("memory_entries.json: damaged",))
+        return real(recaller, *asked)._replace(problems=("memory_entries.json: damaged",))
 
     monkeypatch.setattr(Recaller, "_read", reading)
     evaluation = evaluate(plan(write_set(tmp_path / "tiny"), system, "bm25"))

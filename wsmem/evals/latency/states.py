@@ -137,8 +137,12 @@ async def _committing(plan: LatencyPlan, store: TimedStore) -> Findings:
         operations = [{"op": "add", "content": next(contents).content} for _ in range(OPERATIONS)]
         return DistillOutput(answer={"version": 1, "operations": operations})
 
+    enough = asyncio.Event()
+
     async def keep_committing() -> None:
         for number in range(_STAGES):
+            if enough.is_set():
+                return
             message = MemoryMessage(id=f"latency-{number}", role="user", text=f"stage {number}")
             request = CheckpointInput(reason="task-end", cwd=CWD, messages=[message])
             result = await engine.checkpoint(request)
@@ -151,7 +155,8 @@ async def _committing(plan: LatencyPlan, store: TimedStore) -> Findings:
         try:
             samples = await _ask_on(plan, engine, store, lambda: findings.commits)
         finally:
-            committing.cancel()
+            # Not cancelled: the commit would go on in its thread while the store is removed.
+            enough.set()
             (ended,) = await asyncio.gather(committing, return_exceptions=True)
     if isinstance(ended, Exception):
         raise ended

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from wsmem.errors import SystemUnavailableError, UnknownNameError
@@ -134,11 +134,17 @@ def test_equal_scores_are_listed_newer_first_then_by_id(system: str) -> None:
     assert prepared(system, entries).search("kestrel", limit=9) == ["d", "b", "c", "a"]
 
 
-@pytest.mark.parametrize("system", LEXICAL)
-@settings(deadline=None)  # the first one may load a library
+@pytest.fixture(scope="module", params=LEXICAL)
+def pool(request: pytest.FixtureRequest) -> Prepared:
+    """Two entries, with every library loaded that a search needs."""
+    entries = [entry("a", "kestrel exports"), entry("b", "部署脚本 deploy.sh")]
+    found = prepared(request.param, entries)
+    found.search("kestrel", limit=5)
+    return found
+
+
 @given(query=st.text(max_size=40))
-def test_any_text_is_a_query(system: str, query: str) -> None:
-    pool = prepared(system, [entry("a", "kestrel exports"), entry("b", "部署脚本 deploy.sh")])
+def test_any_text_is_a_query(pool: Prepared, query: str) -> None:
     assert set(pool.search(query, limit=5)) <= {"a", "b"}
 
 

@@ -18,7 +18,7 @@ OURS = ("wsmem:reference", "wsmem:default", "wsmem:default@host", "wsmem:strict"
 def test_the_saved_run_is_small_and_holds_no_path_of_a_machine() -> None:
     run = saved_run("ranking")
     files = [path for path in run.path.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 2_500_000
+    assert sum(path.stat().st_size for path in files) < 2_000_000
     assert all(not Path(facts["path"]).is_absolute() for facts in run.manifest["datasets"].values())
     assert not any(Path(word).is_absolute() for word in run.manifest["command"])
 

@@ -137,7 +137,7 @@ class ClusterWorkers:
         queue = _Queue(len(units))
         busy: dict[Future[Any], int] = {}
         finished: SimpleQueue[Future[Any]] = SimpleQueue()
-        lost: LostUnitError | None = None
+        lost: list[tuple[int, LostUnitError]] = []
         try:
             while queue.waits or busy:
                 width = self._width()
@@ -157,17 +157,16 @@ class ClusterWorkers:
                 except KilledWorker as error:
                     if queue.try_alone(place):
                         continue
-                    found = _lost(units[place], place, error)
-                    if on_lost is None:
-                        lost = lost or found
-                        continue
-                    result = on_lost(place, found)
+                    lost.append((place, _lost(units[place], place, error)))
+                    continue
                 yield place, result
         finally:
             with suppress(*_GONE):
                 self._client.cancel(list(busy))
-        if lost is not None:
-            raise lost
+        for place, given_up in lost:  # after all others: none waits for what is given up
+            if on_lost is None:
+                raise given_up
+            yield place, on_lost(place, given_up)
 
     def vet(self) -> None:
         """Wait for a worker, and see that all that are there have our code.

@@ -123,8 +123,7 @@ def test_sets_without_queries_that_nothing_answers_are_passed_over() -> None:
 def test_strict_has_the_weights_that_were_found_and_keeps_to_what_is_allowed() -> None:
     cached = drawn_set(1, queries=200)
     points = abstention(PROFILE, {"chosen on": [cached]}, k=10)
-    allowed = points[len(points) // 2].sure
-    assert allowed is not None
+    allowed = points[len(points) // 2].most_recalled
     strict = strict_profile(PROFILE, points, allowed=allowed)
     assert strict is not None
     assert strict.name == "strict"

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from labelled_sets import LABELS, write_set
+from tuning_kit import drawn_duels
 
 from wsmem.errors import InvalidInputError, RunFolderError
 from wsmem.evals.catalogue import Source
 from wsmem.evals.tuning.assess import SetFigures, best_variant, gains
+from wsmem.evals.tuning.findings import learning_curve
 from wsmem.evals.tuning.objective import Objective
 from wsmem.evals.tuning.run import KIND, TuningRun
 from wsmem.evals.tuning.search import Search
 from wsmem.evals.tuning.space import Space
+from wsmem.evals.tuning.study import Result
 from wsmem.evals.tuning.tuner import Tuning, tune
 from wsmem.retrieval.profile import load_profile
 
@@ -210,3 +213,37 @@ def test_the_best_variant_has_the_greatest_mean_over_sets() -> None:
     ]
     assert best_variant(sets) == "bm25:lucene"
     assert best_variant([]) is None
+
+
+def test_held_out_weights_are_compared_with_where_the_search_began(tmp_path: Path) -> None:
+    began = replace(load_profile("default").with_weights(title=3.0), name="mine")
+    study = replace(small_study(tmp_path), steps=("folds", "curve"))
+    study = replace(study, space=Space.of(began))
+    run = tune(study)
+    assert {row["over"] for row in run.results["gains"]} == {"default", "start"}
+    assert run.results["curve"]
+    # Where it began with what ships, there is nothing more to compare with.
+    again = tune(replace(small_study(tmp_path / "again"), steps=("folds",)))
+    assert {row["over"] for row in again.results["gains"]} == {"default"}
+
+
+def test_a_curve_is_flat_at_zero_for_searches_that_found_what_they_began_with() -> None:
+    duels = drawn_duels("a", "b")
+    start = load_profile("default")
+    known = {name: weight for name, weight in start.weights.items() if name in duels.signals}
+    held = {"evidence_share": start.evidence_share, "evidence_cap": start.evidence_cap}
+    fold = Result(
+        name="fold:b",
+        sets=("a",),
+        parameters=known | held,
+        value=0.5,
+        raw_value=0.5,
+        start_value=0.5,
+        trials=1,
+        best_so_far=(0.5,),
+    )
+    (row,) = learning_curve(duels, Objective(), {"fold:b": fold}, start)
+    assert row["gain"] == 0
+    other = replace(fold, parameters={"recency": 5.0} | held)
+    (changed,) = learning_curve(duels, Objective(), {"fold:b": other}, start)
+    assert changed["gain"] != 0

@@ -64,9 +64,10 @@ class Point:
         return self.evidence_share, self.evidence_cap
 
     @property
-    def sure(self) -> float | None:
+    def most_recalled(self) -> float:
         """The upper end of the interval of false recall over all its queries."""
-        return wilson(self.recalled, self.nothing).high
+        high = wilson(self.recalled, self.nothing).high
+        return 1.0 if high is None else high
 
     def applied(self, profile: Profile) -> Profile:
         """A profile with this threshold."""
@@ -120,7 +121,7 @@ def choose(points: Iterable[Point], *, allowed: float) -> Point | None:
     Surely: the 95 % interval of its share of the queries without an answer (Wilson's) lies within.
     The best of many thresholds was lucky with its queries; others would find it to recall more.
     """
-    fitting = [point for point in points if (point.sure or 1.0) <= allowed]
+    fitting = [point for point in points if point.most_recalled <= allowed]
     return max(fitting, key=lambda point: point.ndcg, default=None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import process_time
 from typing import TYPE_CHECKING, Any
@@ -300,9 +300,10 @@ def _figures(tuning: Tuning, results: Mapping[str, Result], peers: Peers) -> lis
 
 def _unfitted(tuning: Tuning) -> dict[str, Profile]:
     """Profiles that this study did not fit: the one that ships, and where it began, if another."""
-    found = {DEFAULT_PROFILE: load_profile(DEFAULT_PROFILE)}
-    if tuning.space.start.name != DEFAULT_PROFILE:
-        found[START] = tuning.space.start
+    default, start = load_profile(DEFAULT_PROFILE), tuning.space.start
+    found = {DEFAULT_PROFILE: default}
+    if replace(start, name=default.name, provenance=default.provenance) != default:
+        found[START] = start
     return found
 
 
